@@ -1,0 +1,2 @@
+//! The `murmur` binary.
+fn main() {}

@@ -1,0 +1,1 @@
+//! What a participant does with its own data.

@@ -1,0 +1,1 @@
+//! Mechanisms, events and accountants.
