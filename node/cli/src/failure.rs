@@ -1,0 +1,79 @@
+//! How an error reaches a person: what failed, why, and what to try.
+
+use std::error::Error;
+use std::fmt;
+
+/// The result of a command.
+pub(crate) type Result<T> = std::result::Result<T, Failure>;
+
+/// An error on its way to stderr.
+#[derive(Debug)]
+pub(crate) struct Failure {
+    error: anyhow::Error,
+    hint: Option<String>,
+}
+
+impl Failure {
+    /// A failure with a message of its own.
+    pub(crate) fn new(message: impl Into<String>) -> Self {
+        Self { error: anyhow::Error::msg(message.into()), hint: None }
+    }
+
+    /// Says where or while doing what it failed; what was said before becomes the cause.
+    pub(crate) fn context(self, message: impl Into<String>) -> Self {
+        Self { error: self.error.context(message.into()), hint: self.hint }
+    }
+
+    /// Adds what the user could try.
+    pub(crate) fn hint(self, hint: impl Into<String>) -> Self {
+        Self { hint: Some(hint.into()), ..self }
+    }
+
+    /// Takes over an error of a library, with the hint that it gives.
+    pub(crate) fn of(error: impl Error + Send + Sync + 'static, hint: Option<String>) -> Self {
+        Self { error: error.into(), hint }
+    }
+}
+
+impl fmt::Display for Failure {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let mut chain = self.error.chain();
+        if let Some(top) = chain.next() {
+            writeln!(f, "error: {top}")?;
+        }
+        for cause in chain {
+            writeln!(f, "  Caused by: {cause}")?;
+        }
+        match &self.hint {
+            Some(hint) => writeln!(f, "\nhint: {hint}"),
+            None => Ok(()),
+        }
+    }
+}
+
+impl From<topology::TopologyError> for Failure {
+    fn from(error: topology::TopologyError) -> Self {
+        let hint = error.hint();
+        Self::of(error, hint)
+    }
+}
+
+impl From<std::io::Error> for Failure {
+    fn from(error: std::io::Error) -> Self {
+        Self::of(error, None)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_failure_says_what_failed_then_why_then_what_to_try() {
+        let failure = Failure::new("disk is full").context("cannot write `a.json`").hint("make room");
+        assert_eq!(
+            failure.to_string(),
+            "error: cannot write `a.json`\n  Caused by: disk is full\n\nhint: make room\n"
+        );
+    }
+}
