@@ -1,1 +1,3 @@
 //! What a participant does with its own data.
+
+pub mod data;

@@ -1,0 +1,222 @@
+//! The second pass over a CSV file: numbers into arrays of the size that the first pass found.
+
+use std::collections::BTreeMap;
+
+use super::super::dataset::Targets;
+use super::super::error::DataError;
+use super::super::input::Input;
+use super::columns::{Columns, Role};
+use super::survey::{ResolvedTarget, Survey};
+use super::{CsvReader, csv_error, is_missing};
+
+/// The content of a file as arrays.
+#[derive(Debug)]
+pub(super) struct Filled {
+    pub(super) features: Vec<f32>,
+    pub(super) targets: Targets,
+    pub(super) groups: Vec<u32>,
+    pub(super) train_rows: Vec<u32>,
+    pub(super) test_rows: Vec<u32>,
+}
+
+impl Filled {
+    pub(super) fn read(
+        input: &Input,
+        mut reader: CsvReader,
+        columns: &Columns,
+        survey: &Survey,
+    ) -> Result<Self, DataError> {
+        let mut filler = Filler::new(columns, survey);
+        let mut record = csv::ByteRecord::new();
+        let mut row = 0u64;
+        while reader.read_byte_record(&mut record).map_err(|error| csv_error(input, error))? {
+            row += 1;
+            if row as usize > survey.records || record.len() != columns.names.len() {
+                return Err(input.malformed("the file changed while it was read"));
+            }
+            filler.add(row, &record)?;
+        }
+        if row as usize != survey.records {
+            return Err(input.malformed("the file changed while it was read"));
+        }
+        Ok(filler.filled)
+    }
+}
+
+struct Filler<'a> {
+    columns: &'a Columns,
+    survey: &'a Survey,
+    class_index: BTreeMap<&'a str, u32>,
+    group_index: BTreeMap<&'a str, u32>,
+    filled: Filled,
+}
+
+impl<'a> Filler<'a> {
+    fn new(columns: &'a Columns, survey: &'a Survey) -> Self {
+        let capacity = |wanted: bool| if wanted { survey.records } else { 0 };
+        let targets = match &survey.target {
+            None => Targets::None,
+            Some(ResolvedTarget::Real) => Targets::Real(Vec::with_capacity(survey.records)),
+            Some(ResolvedTarget::Numbered(classes)) => class_targets(survey, *classes),
+            Some(ResolvedTarget::Named(names)) => class_targets(survey, names.len()),
+            Some(ResolvedTarget::Above(_)) => class_targets(survey, 2),
+        };
+        let class_index = match &survey.target {
+            Some(ResolvedTarget::Named(names)) => positions(names),
+            _ => BTreeMap::new(),
+        };
+        Self {
+            columns,
+            survey,
+            class_index,
+            group_index: positions(&survey.group_names),
+            filled: Filled {
+                features: Vec::with_capacity(survey.records * survey.width(columns)),
+                targets,
+                groups: Vec::with_capacity(capacity(columns.id.is_some())),
+                train_rows: Vec::with_capacity(capacity(columns.split.is_some())),
+                test_rows: Vec::new(),
+            },
+        }
+    }
+
+    fn add(&mut self, row: u64, record: &csv::ByteRecord) -> Result<(), DataError> {
+        for (at, role) in self.columns.roles.iter().enumerate() {
+            let cell = || record[at].trim_ascii();
+            match role {
+                Role::NotAFeature => {}
+                Role::Number { fill } => {
+                    let value = parse_number(cell(), *fill, || self.columns.place(row, at))?;
+                    self.filled.features.push(value);
+                }
+                Role::Word { at: word, fill_missing } => {
+                    let hot = self.category(row, at, (*word, *fill_missing), cell())?;
+                    let start = self.filled.features.len();
+                    let width = self.survey.categories[*word].names.len();
+                    self.filled.features.resize(start + width, 0.0);
+                    if let Some(hot) = hot {
+                        self.filled.features[start + hot] = 1.0;
+                    }
+                }
+            }
+        }
+        if let Some(at) = self.columns.label {
+            self.add_label(row, at, record[at].trim_ascii())?;
+        }
+        if let Some(at) = self.columns.id {
+            let id = String::from_utf8_lossy(record[at].trim_ascii());
+            self.filled.groups.push(self.group_index.get(id.as_ref()).copied().unwrap_or(0));
+        }
+        self.columns.split.map_or(Ok(()), |at| self.add_split(row, at, record[at].trim_ascii()))
+    }
+
+    /// The position of a word among the categories, or `None` where it is missing and may be.
+    fn category(
+        &self,
+        row: u64,
+        at: usize,
+        (word, fill_missing): (usize, bool),
+        cell: &[u8],
+    ) -> Result<Option<usize>, DataError> {
+        let text = String::from_utf8_lossy(cell);
+        let categories = &self.survey.categories[word];
+        // A declared category may be called `NA`.
+        if let Some(&found) = categories.index.get(text.as_ref()) {
+            return Ok(Some(found));
+        }
+        let place = self.columns.place(row, at);
+        match (is_missing(cell), fill_missing) {
+            (true, true) => Ok(None),
+            (true, false) => Err(DataError::Missing { place }),
+            (false, _) => Err(DataError::UnknownCategory {
+                place,
+                text: text.into_owned(),
+                categories: categories.names.clone(),
+            }),
+        }
+    }
+
+    fn add_label(&mut self, row: u64, at: usize, cell: &[u8]) -> Result<(), DataError> {
+        let place = || self.columns.place(row, at);
+        let outside = |classes: String| DataError::LabelOutside {
+            place: place(),
+            label: String::from_utf8_lossy(cell).into_owned(),
+            classes,
+        };
+        let class = match &self.survey.target {
+            Some(ResolvedTarget::Named(names)) => {
+                let text = std::str::from_utf8(cell).unwrap_or_default();
+                match self.class_index.get(text) {
+                    Some(&class) => class,
+                    None if is_missing(cell) => return Err(DataError::Missing { place: place() }),
+                    None => return Err(outside(super::super::error::listed(names))),
+                }
+            }
+            Some(ResolvedTarget::Numbered(classes)) => {
+                let value = parse_number(cell, None, place)?;
+                if value < 0.0 || value >= *classes as f32 || value != libm::truncf(value) {
+                    return Err(outside(format!("0 to {}", *classes as i64 - 1)));
+                }
+                value as u32
+            }
+            Some(ResolvedTarget::Above(threshold)) => {
+                u32::from(parse_number(cell, None, place)? > *threshold)
+            }
+            Some(ResolvedTarget::Real) | None => 0,
+        };
+        match &mut self.filled.targets {
+            Targets::Class { labels, .. } => labels.push(class),
+            Targets::Real(values) => {
+                values.push(parse_number(cell, None, || self.columns.place(row, at))?);
+            }
+            Targets::None => {}
+        }
+        Ok(())
+    }
+
+    fn add_split(&mut self, row: u64, at: usize, cell: &[u8]) -> Result<(), DataError> {
+        let index = (row - 1) as u32;
+        if cell.eq_ignore_ascii_case(b"train") {
+            self.filled.train_rows.push(index);
+        } else if cell.eq_ignore_ascii_case(b"test") {
+            self.filled.test_rows.push(index);
+        } else {
+            return Err(DataError::UnknownCategory {
+                place: self.columns.place(row, at),
+                text: String::from_utf8_lossy(cell).into_owned(),
+                categories: vec!["train".into(), "test".into()],
+            });
+        }
+        Ok(())
+    }
+}
+
+fn class_targets(survey: &Survey, classes: usize) -> Targets {
+    Targets::Class { labels: Vec::with_capacity(survey.records), classes }
+}
+
+fn positions(names: &[String]) -> BTreeMap<&str, u32> {
+    names.iter().enumerate().map(|(at, name)| (name.as_str(), at as u32)).collect()
+}
+
+/// A finite number, or `fill` where the cell has none.
+fn parse_number(
+    cell: &[u8],
+    fill: Option<f32>,
+    place: impl Fn() -> super::super::error::Place,
+) -> Result<f32, DataError> {
+    let text = || String::from_utf8_lossy(cell).into_owned();
+    if let Some(value) = std::str::from_utf8(cell).ok().and_then(|text| text.parse::<f32>().ok()) {
+        if value.is_finite() {
+            return Ok(value);
+        }
+        if !value.is_nan() {
+            return Err(DataError::NotFinite { place: place(), text: text() });
+        }
+    }
+    match (is_missing(cell), fill) {
+        (true, Some(value)) => Ok(value),
+        (true, None) => Err(DataError::Missing { place: place() }),
+        (false, _) => Err(DataError::NotANumber { place: place(), text: text() }),
+    }
+}

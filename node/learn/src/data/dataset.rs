@@ -1,0 +1,490 @@
+//! Records in memory: a row-major table of `f32` features with one target per record.
+//!
+//! Invariant: every feature and every real target is finite, every class label is below the number of classes,
+//! and all arrays have one entry per record. The only ways to make a [`Dataset`] check this.
+//! A subset shares the table and holds a list of row numbers; [`Dataset::compact`] gathers it once.
+
+use std::borrow::Cow;
+use std::sync::Arc;
+
+use ndarray::{ArrayView2, CowArray, Ix2};
+
+use super::error::{DataError, Place};
+
+/// Most records of one set: row numbers are `u32`.
+pub const MAX_RECORDS: usize = u32::MAX as usize;
+
+/// What is to be predicted, for all records.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Targets {
+    /// One of `classes` classes per record, numbered from 0.
+    Class {
+        /// A label below `classes` for each record.
+        labels: Vec<u32>,
+        /// Number of classes, those without a record included.
+        classes: usize,
+    },
+    /// A real number per record.
+    Real(Vec<f32>),
+    /// Nothing: the records themselves are of interest (their mean, say).
+    None,
+}
+
+/// The target of one record.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub enum Target {
+    /// A class.
+    Class(u32),
+    /// A real number.
+    Real(f32),
+    /// Nothing.
+    None,
+}
+
+/// What kind of prediction the targets ask for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Task {
+    /// One of `classes` classes.
+    Classification {
+        /// How many.
+        classes: usize,
+    },
+    /// A real number.
+    Regression,
+    /// No prediction.
+    Unlabelled,
+}
+
+/// Rows and columns of an image whose pixels, line by line, are the features.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct ImageShape {
+    /// Lines.
+    pub height: usize,
+    /// Pixels per line.
+    pub width: usize,
+}
+
+/// Who a record came from (a hospital, a patient, a writer): the `natural` partition keeps groups together.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Groups {
+    /// The position in `names` for each record.
+    pub of_record: Vec<u32>,
+    /// The id of each group as it stood in the data.
+    pub names: Vec<String>,
+}
+
+/// Names of things, where the source had names.
+#[derive(Debug, Clone, Default, PartialEq)]
+struct Labels {
+    features: Option<Vec<String>>,
+    classes: Option<Vec<String>>,
+    image: Option<ImageShape>,
+}
+
+#[derive(Debug, Clone, PartialEq)]
+struct Table {
+    features: Vec<f32>,
+    columns: usize,
+    records: usize,
+    targets: Targets,
+    labels: Labels,
+    groups: Option<Groups>,
+}
+
+/// A set of records; cloning and taking subsets is cheap.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Dataset {
+    table: Arc<Table>,
+    rows: Option<Arc<[u32]>>,
+}
+
+impl Dataset {
+    /// Checks and takes over row-major `features` with `columns` numbers per record.
+    ///
+    /// # Errors
+    /// No records or columns, arrays of different length, a value that is not finite, or a label that is not
+    /// below the number of classes.
+    pub fn new(features: Vec<f32>, columns: usize, targets: Targets) -> Result<Self, DataError> {
+        let records = check_sizes(features.len(), columns, &targets)?;
+        check_finite(&features, columns)?;
+        check_targets(&targets)?;
+        let table = Table { features, columns, records, targets, labels: Labels::default(), groups: None };
+        Ok(Self { table: Arc::new(table), rows: None })
+    }
+
+    /// The same records with a name for each feature.
+    ///
+    /// # Errors
+    /// A number of names that differs from the number of columns.
+    pub fn with_feature_names(mut self, names: Vec<String>) -> Result<Self, DataError> {
+        check_counts("feature names", names.len(), "columns", self.columns())?;
+        Arc::make_mut(&mut self.table).labels.features = Some(names);
+        Ok(self)
+    }
+
+    /// The same records with a name for each class.
+    ///
+    /// # Errors
+    /// A number of names that differs from the number of classes (none for other targets).
+    pub fn with_class_names(mut self, names: Vec<String>) -> Result<Self, DataError> {
+        check_counts("class names", names.len(), "classes", self.classes().unwrap_or(0))?;
+        Arc::make_mut(&mut self.table).labels.classes = Some(names);
+        Ok(self)
+    }
+
+    /// The same records as images.
+    ///
+    /// # Errors
+    /// A number of pixels that differs from the number of columns.
+    pub fn with_image_shape(mut self, shape: ImageShape) -> Result<Self, DataError> {
+        let pixels = shape.height.saturating_mul(shape.width);
+        check_counts("pixels", pixels, "columns", self.columns())?;
+        Arc::make_mut(&mut self.table).labels.image = Some(shape);
+        Ok(self)
+    }
+
+    /// The same records, each with the group it came from.
+    ///
+    /// # Errors
+    /// A number of entries that differs from the number of records, or an entry without a name.
+    ///
+    /// # Panics
+    /// On a subset: groups are given to the whole table.
+    pub fn with_groups(mut self, groups: Groups) -> Result<Self, DataError> {
+        assert!(self.rows.is_none(), "groups are given to the whole table");
+        check_counts("group entries", groups.of_record.len(), "records", self.len())?;
+        if let Some(&outside) = groups.of_record.iter().find(|&&group| group as usize >= groups.names.len()) {
+            return Err(DataError::BadParameter {
+                name: "group",
+                value: outside.to_string(),
+                why: format!("is outside the {} groups", groups.names.len()),
+            });
+        }
+        Arc::make_mut(&mut self.table).groups = Some(groups);
+        Ok(self)
+    }
+
+    /// Number of records.
+    pub fn len(&self) -> usize {
+        self.rows.as_ref().map_or(self.table.records, |rows| rows.len())
+    }
+
+    /// Whether there are no records (a subset may be empty).
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
+    /// Number of features per record.
+    pub fn columns(&self) -> usize {
+        self.table.columns
+    }
+
+    /// The kind of prediction.
+    pub fn task(&self) -> Task {
+        match &self.table.targets {
+            Targets::Class { classes, .. } => Task::Classification { classes: *classes },
+            Targets::Real(_) => Task::Regression,
+            Targets::None => Task::Unlabelled,
+        }
+    }
+
+    /// Number of classes, for class targets.
+    pub fn classes(&self) -> Option<usize> {
+        match self.task() {
+            Task::Classification { classes } => Some(classes),
+            _ => None,
+        }
+    }
+
+    /// The features of record `index`.
+    ///
+    /// # Panics
+    /// Where `index` is not below [`len`](Self::len).
+    pub fn row(&self, index: usize) -> &[f32] {
+        let start = self.table_row(index) * self.table.columns;
+        &self.table.features[start..start + self.table.columns]
+    }
+
+    /// The target of record `index`.
+    ///
+    /// # Panics
+    /// Where `index` is not below [`len`](Self::len).
+    pub fn target(&self, index: usize) -> Target {
+        let row = self.table_row(index);
+        match &self.table.targets {
+            Targets::Class { labels, .. } => Target::Class(labels[row]),
+            Targets::Real(values) => Target::Real(values[row]),
+            Targets::None => Target::None,
+        }
+    }
+
+    /// Labels of all records, for class targets; borrowed unless this is a subset.
+    pub fn labels(&self) -> Option<Cow<'_, [u32]>> {
+        match &self.table.targets {
+            Targets::Class { labels, .. } => Some(self.gathered(labels)),
+            _ => None,
+        }
+    }
+
+    /// Values of all records, for real targets; borrowed unless this is a subset.
+    pub fn reals(&self) -> Option<Cow<'_, [f32]>> {
+        match &self.table.targets {
+            Targets::Real(values) => Some(self.gathered(values)),
+            _ => None,
+        }
+    }
+
+    /// All targets, as an owned copy.
+    pub fn targets(&self) -> Targets {
+        match &self.table.targets {
+            Targets::Class { labels, classes } => {
+                Targets::Class { labels: self.gathered(labels).into_owned(), classes: *classes }
+            }
+            Targets::Real(values) => Targets::Real(self.gathered(values).into_owned()),
+            Targets::None => Targets::None,
+        }
+    }
+
+    /// The features as a matrix with one row per record; borrowed unless this is a subset.
+    pub fn matrix(&self) -> CowArray<'_, f32, Ix2> {
+        let shape = (self.len(), self.columns());
+        match &self.rows {
+            None => CowArray::from(
+                ArrayView2::from_shape(shape, &self.table.features).expect("the sizes were checked in `new`"),
+            ),
+            Some(_) => CowArray::from(
+                ndarray::Array2::from_shape_vec(shape, self.gathered_features())
+                    .expect("one row was gathered per record"),
+            ),
+        }
+    }
+
+    /// Names of the features, where the source has them.
+    pub fn feature_names(&self) -> Option<&[String]> {
+        self.table.labels.features.as_deref()
+    }
+
+    /// Names of the classes, where the source has them.
+    pub fn class_names(&self) -> Option<&[String]> {
+        self.table.labels.classes.as_deref()
+    }
+
+    /// The shape of the images, where the records are images.
+    pub fn image_shape(&self) -> Option<ImageShape> {
+        self.table.labels.image
+    }
+
+    /// Names of the groups, those without a record in this subset included.
+    pub fn group_names(&self) -> Option<&[String]> {
+        self.table.groups.as_ref().map(|groups| groups.names.as_slice())
+    }
+
+    /// The group of each record as a position in [`group_names`](Self::group_names).
+    pub fn group_of_records(&self) -> Option<Cow<'_, [u32]>> {
+        self.table.groups.as_ref().map(|groups| self.gathered(&groups.of_record))
+    }
+
+    /// The records at `indices` of this set, in that order, without copying a feature.
+    ///
+    /// # Panics
+    /// Where an index is not below [`len`](Self::len).
+    pub fn subset(&self, indices: &[u32]) -> Self {
+        let rows = indices.iter().map(|&index| self.table_row(index as usize) as u32).collect();
+        Self { table: Arc::clone(&self.table), rows: Some(rows) }
+    }
+
+    /// The same records in a table of their own: one gather, after which rows are contiguous and the
+    /// table that this was a subset of can be freed.
+    pub fn compact(&self) -> Self {
+        if self.rows.is_none() {
+            return self.clone();
+        }
+        let groups = self.table.groups.as_ref().map(|groups| Groups {
+            of_record: self.gathered(&groups.of_record).into_owned(),
+            names: groups.names.clone(),
+        });
+        let table = Table {
+            features: self.gathered_features(),
+            columns: self.columns(),
+            records: self.len(),
+            targets: self.targets(),
+            labels: self.table.labels.clone(),
+            groups,
+        };
+        Self { table: Arc::new(table), rows: None }
+    }
+
+    /// Rewrites every row in place; copies the table first only where it is shared.
+    /// `change` must keep values finite, which is checked.
+    ///
+    /// # Errors
+    /// A value that is not finite afterwards.
+    pub(crate) fn map_rows(self, mut change: impl FnMut(&mut [f32])) -> Result<Self, DataError> {
+        let mut owned = self.compact();
+        let table = Arc::make_mut(&mut owned.table);
+        table.features.chunks_exact_mut(table.columns).for_each(&mut change);
+        check_finite(&table.features, table.columns)?;
+        Ok(owned)
+    }
+
+    fn table_row(&self, index: usize) -> usize {
+        match &self.rows {
+            Some(rows) => rows[index] as usize,
+            None => {
+                assert!(index < self.table.records, "record {index} of {}", self.table.records);
+                index
+            }
+        }
+    }
+
+    fn gathered<'a, T: Copy>(&'a self, all: &'a [T]) -> Cow<'a, [T]> {
+        match &self.rows {
+            None => Cow::Borrowed(all),
+            Some(rows) => Cow::Owned(rows.iter().map(|&row| all[row as usize]).collect()),
+        }
+    }
+
+    fn gathered_features(&self) -> Vec<f32> {
+        let mut features = Vec::with_capacity(self.len() * self.columns());
+        (0..self.len()).for_each(|index| features.extend_from_slice(self.row(index)));
+        features
+    }
+}
+
+/// A data set as it was loaded: records to divide among the nodes and, where the source has one, a test set
+/// that is common to all.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Loaded {
+    /// Records to learn from.
+    pub train: Dataset,
+    /// Records that nobody learns from.
+    pub test: Option<Dataset>,
+}
+
+fn check_sizes(values: usize, columns: usize, targets: &Targets) -> Result<usize, DataError> {
+    if columns == 0 || values == 0 {
+        return Err(DataError::Empty { file: "table".into() });
+    }
+    if !values.is_multiple_of(columns) {
+        return Err(DataError::CountMismatch {
+            left: "features".into(),
+            left_count: values,
+            right: "columns do not divide them".into(),
+            right_count: columns,
+        });
+    }
+    let records = values / columns;
+    if records > MAX_RECORDS {
+        let (count, limit) = (records as u64, MAX_RECORDS as u64);
+        return Err(DataError::TooLarge { file: "table".into(), what: "records", count, limit });
+    }
+    match targets {
+        Targets::Class { labels, .. } => check_counts("labels", labels.len(), "records", records)?,
+        Targets::Real(values) => check_counts("targets", values.len(), "records", records)?,
+        Targets::None => {}
+    }
+    Ok(records)
+}
+
+fn check_finite(features: &[f32], columns: usize) -> Result<(), DataError> {
+    // A sum over exponents vectorises; the position is looked for only where something is wrong.
+    if features.iter().all(|value| value.is_finite()) {
+        return Ok(());
+    }
+    let at = features.iter().position(|value| !value.is_finite()).expect("one value is not finite");
+    let place = Place {
+        file: "table".into(),
+        row: (at / columns) as u64 + 1,
+        column: (at % columns + 1).to_string(),
+    };
+    Err(DataError::NotFinite { place, text: features[at].to_string() })
+}
+
+fn check_targets(targets: &Targets) -> Result<(), DataError> {
+    let place = |row: usize| Place { file: "table".into(), row: row as u64 + 1, column: "target".into() };
+    match targets {
+        Targets::Class { labels, classes } => {
+            let outside = labels.iter().position(|&label| label as usize >= *classes);
+            outside.map_or(Ok(()), |row| {
+                Err(DataError::LabelOutside {
+                    place: place(row),
+                    label: labels[row].to_string(),
+                    classes: format!("0 to {}", *classes as i64 - 1),
+                })
+            })
+        }
+        Targets::Real(values) => {
+            let bad = values.iter().position(|value| !value.is_finite());
+            bad.map_or(Ok(()), |row| {
+                Err(DataError::NotFinite { place: place(row), text: values[row].to_string() })
+            })
+        }
+        Targets::None => Ok(()),
+    }
+}
+
+pub(crate) fn check_counts(
+    left: &str,
+    left_count: usize,
+    right: &str,
+    right_count: usize,
+) -> Result<(), DataError> {
+    if left_count == right_count {
+        return Ok(());
+    }
+    Err(DataError::CountMismatch { left: left.into(), left_count, right: right.into(), right_count })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn small() -> Dataset {
+        let targets = Targets::Class { labels: vec![0, 1, 1], classes: 2 };
+        Dataset::new(vec![1.0, 2.0, 3.0, 4.0, 5.0, 6.0], 2, targets).unwrap()
+    }
+
+    #[test]
+    fn a_subset_of_a_subset_counts_in_the_subset() {
+        let last_two = small().subset(&[1, 2]);
+        let last = last_two.subset(&[1, 1]);
+        assert_eq!((last.len(), last.row(0), last.target(1)), (2, &[5.0, 6.0][..], Target::Class(1)));
+        assert_eq!(last_two.labels().unwrap().as_ref(), [1, 1]);
+        assert_eq!(last.matrix(), ndarray::arr2(&[[5.0, 6.0], [5.0, 6.0]]));
+    }
+
+    #[test]
+    fn subsets_share_the_table_until_they_are_compacted() {
+        let all = small();
+        let part = all.subset(&[2]);
+        assert!(std::ptr::eq(part.row(0), all.row(2)));
+        assert!(!std::ptr::eq(part.compact().row(0), all.row(2)));
+        assert_eq!(part.compact().row(0), all.row(2));
+    }
+
+    #[test]
+    fn a_label_outside_the_classes_is_refused_with_its_row() {
+        let made = Dataset::new(vec![1.0, 2.0], 1, Targets::Class { labels: vec![0, 5], classes: 3 });
+        let message = made.unwrap_err().to_string();
+        assert!(
+            message.contains("row 2") && message.contains("`5`") && message.contains("0 to 2"),
+            "{message}"
+        );
+    }
+
+    #[test]
+    fn values_that_are_not_finite_are_refused_with_their_cell() {
+        let made = Dataset::new(vec![1.0, 2.0, 3.0, f32::NAN], 2, Targets::None);
+        let message = made.unwrap_err().to_string();
+        assert!(message.contains("row 2") && message.contains("column `2`"), "{message}");
+        assert!(Dataset::new(vec![1.0], 1, Targets::Real(vec![f32::INFINITY])).is_err());
+    }
+
+    #[test]
+    fn arrays_of_different_length_are_refused() {
+        assert!(Dataset::new(vec![1.0; 5], 2, Targets::None).is_err());
+        assert!(Dataset::new(vec![1.0; 4], 2, Targets::Real(vec![0.0])).is_err());
+        assert!(small().with_image_shape(ImageShape { height: 2, width: 2 }).is_err());
+        assert!(small().with_feature_names(vec!["one".into()]).is_err());
+    }
+}

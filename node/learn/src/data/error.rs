@@ -1,0 +1,301 @@
+//! What can be wrong with data: every error names the file and, where there is one, the row and the column.
+
+use std::fmt;
+use std::path::{Path, PathBuf};
+
+use thiserror::Error;
+
+/// A cell of a table in a file.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Place {
+    /// The file, or the name of a built-in set.
+    pub file: String,
+    /// The record, counted from 1 without the header.
+    pub row: u64,
+    /// The name of the column, or its number from 1 where columns have no names.
+    pub column: String,
+}
+
+impl fmt::Display for Place {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "`{}`, row {}, column `{}`", self.file, self.row, self.column)
+    }
+}
+
+/// An error of reading, describing or shaping data. [`DataError::hint`] says what to try instead.
+#[derive(Debug, Error)]
+#[non_exhaustive]
+pub enum DataError {
+    /// A file that cannot be opened.
+    #[error("cannot open `{}`", path.display())]
+    Open {
+        /// The file.
+        path: PathBuf,
+        /// Why.
+        source: std::io::Error,
+    },
+    /// A file that cannot be read to its end.
+    #[error("cannot read `{file}`")]
+    Read {
+        /// The file.
+        file: String,
+        /// Why.
+        source: std::io::Error,
+    },
+    /// A column that is not there.
+    #[error("`{file}` has no column `{column}`; its columns are {}", listed(columns))]
+    UnknownColumn {
+        /// The file.
+        file: String,
+        /// The name asked for.
+        column: String,
+        /// The names that there are.
+        columns: Vec<String>,
+    },
+    /// Two columns with the same name, or one column with two jobs.
+    #[error("`{file}`: column `{column}` {why}")]
+    ColumnConflict {
+        /// The file.
+        file: String,
+        /// The column.
+        column: String,
+        /// What is wrong with it.
+        why: &'static str,
+    },
+    /// Text where a number should be.
+    #[error("{place}: `{text}` is not a number")]
+    NotANumber {
+        /// Where.
+        place: Place,
+        /// What is there.
+        text: String,
+    },
+    /// An infinity or something that is no number.
+    #[error("{place}: `{text}` is not a finite number")]
+    NotFinite {
+        /// Where.
+        place: Place,
+        /// What is there.
+        text: String,
+    },
+    /// A cell without a value.
+    #[error("{place}: the value is missing")]
+    Missing {
+        /// Where.
+        place: Place,
+    },
+    /// A category that was not declared.
+    #[error("{place}: `{text}` is none of the declared categories {}", listed(categories))]
+    UnknownCategory {
+        /// Where.
+        place: Place,
+        /// What is there.
+        text: String,
+        /// The categories declared.
+        categories: Vec<String>,
+    },
+    /// A categorical column with more values than could be meant.
+    #[error("column `{column}` of `{file}` has more than {limit} different values")]
+    TooManyCategories {
+        /// The file.
+        file: String,
+        /// The column.
+        column: String,
+        /// The most that is taken.
+        limit: usize,
+    },
+    /// A label that is not one of the classes.
+    #[error("{place}: the label `{label}` is outside the classes {classes}")]
+    LabelOutside {
+        /// Where.
+        place: Place,
+        /// The label.
+        label: String,
+        /// The classes.
+        classes: String,
+    },
+    /// A row that is longer or shorter than the others.
+    #[error("`{file}`, row {row} (line {line}): {found} fields, but {expected} were expected")]
+    UnequalRows {
+        /// The file.
+        file: String,
+        /// The record, from 1.
+        row: u64,
+        /// The line of the file, from 1.
+        line: u64,
+        /// Fields of the header.
+        expected: u64,
+        /// Fields of the row.
+        found: u64,
+    },
+    /// A file that ends too early.
+    #[error("`{file}` is truncated: {what} needs {expected} bytes, but there are {found}")]
+    Truncated {
+        /// The file.
+        file: String,
+        /// What was being read.
+        what: String,
+        /// Bytes needed.
+        expected: u64,
+        /// Bytes there.
+        found: u64,
+    },
+    /// A file that does not keep to its format.
+    #[error("`{file}`: {why}")]
+    Malformed {
+        /// The file.
+        file: String,
+        /// What is wrong.
+        why: String,
+    },
+    /// Arrays that belong together and differ in length.
+    #[error("{left_count} {left}, but {right_count} {right}")]
+    CountMismatch {
+        /// What is counted on the left.
+        left: String,
+        /// How many.
+        left_count: usize,
+        /// What is counted on the right.
+        right: String,
+        /// How many.
+        right_count: usize,
+    },
+    /// A set without records.
+    #[error("`{file}` has no records")]
+    Empty {
+        /// The file.
+        file: String,
+    },
+    /// More records or values than are taken.
+    #[error("`{file}` has {count} {what}, more than the {limit} that are taken")]
+    TooLarge {
+        /// The file.
+        file: String,
+        /// What there is too much of.
+        what: &'static str,
+        /// How many there are.
+        count: u64,
+        /// How many are taken.
+        limit: u64,
+    },
+    /// A parameter outside its range.
+    #[error("`{name} = {value}` {why}")]
+    BadParameter {
+        /// The parameter.
+        name: &'static str,
+        /// Its value.
+        value: String,
+        /// What it should be.
+        why: String,
+    },
+    /// A data source that cannot be understood.
+    #[error("cannot understand the data source `{spec}`: {why}")]
+    BadSource {
+        /// The text given.
+        spec: String,
+        /// What is wrong with it.
+        why: String,
+    },
+}
+
+impl DataError {
+    /// What the user could do, where there is something to say.
+    pub fn hint(&self) -> Option<String> {
+        match self {
+            Self::Open { path, .. } => nearest_file(path).map(|name| format!("did you mean `{name}`?")),
+            Self::UnknownColumn { column, columns, .. } => {
+                nearest(column, columns).map(|name| format!("did you mean `{name}`?"))
+            }
+            Self::NotANumber { place, .. } => Some(format!(
+                "declare a column of words with `categorical={}`, or leave it out with `drop={}`",
+                place.column, place.column
+            )),
+            Self::NotFinite { .. } => {
+                Some("infinities and NaN are refused; correct or remove the row".into())
+            }
+            Self::Missing { .. } => {
+                Some("missing values are refused unless `fill=VALUE` says what to put there".into())
+            }
+            Self::TooManyCategories { column, .. } => Some(format!("leave it out with `drop={column}`")),
+            Self::LabelOutside { .. } => {
+                Some("declare the classes with `classes=N` or `classes=A+B+C`".into())
+            }
+            Self::UnequalRows { .. } => {
+                Some("check for a separator inside a field, which needs quotes around the field".into())
+            }
+            Self::Truncated { .. } => Some("fetch or copy the file again".into()),
+            _ => None,
+        }
+    }
+}
+
+/// Names in backquotes, at most forty of them.
+pub(crate) fn listed(names: &[String]) -> String {
+    const SHOWN: usize = 40;
+    let mut text = names.iter().take(SHOWN).map(|name| format!("`{name}`")).collect::<Vec<_>>().join(", ");
+    if names.len() > SHOWN {
+        text.push_str(&format!(" and {} more", names.len() - SHOWN));
+    }
+    text
+}
+
+/// The name that differs least from `wanted`, if it is near enough to be what was meant.
+pub(crate) fn nearest<'a>(wanted: &str, names: impl IntoIterator<Item = &'a String>) -> Option<&'a str> {
+    let wanted = wanted.to_lowercase();
+    let limit = (wanted.chars().count() / 3).max(1);
+    names
+        .into_iter()
+        .map(|name| (edit_distance(&wanted, &name.to_lowercase()), name.as_str()))
+        .filter(|(distance, _)| *distance <= limit)
+        .min_by_key(|(distance, _)| *distance)
+        .map(|(_, name)| name)
+}
+
+/// A file beside the missing one with a similar name.
+fn nearest_file(path: &Path) -> Option<String> {
+    let wanted = path.file_name()?.to_str()?;
+    let folder = path.parent().filter(|p| !p.as_os_str().is_empty()).unwrap_or(Path::new("."));
+    let mut names: Vec<String> = std::fs::read_dir(folder)
+        .ok()?
+        .filter_map(|entry| entry.ok()?.file_name().into_string().ok())
+        .filter(|name| name != wanted)
+        .collect();
+    names.sort();
+    nearest(wanted, &names).map(|name| folder.join(name).display().to_string())
+}
+
+/// Levenshtein's distance.
+fn edit_distance(left: &str, right: &str) -> usize {
+    let right: Vec<char> = right.chars().collect();
+    let mut row: Vec<usize> = (0..=right.len()).collect();
+    for (i, a) in left.chars().enumerate() {
+        let mut diagonal = row[0];
+        row[0] = i + 1;
+        for (j, &b) in right.iter().enumerate() {
+            let substituted = diagonal + usize::from(a != b);
+            diagonal = row[j + 1];
+            row[j + 1] = substituted.min(diagonal + 1).min(row[j] + 1);
+        }
+    }
+    row[right.len()]
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_nearest_name_is_suggested_and_a_strange_one_is_not() {
+        let names = ["age".to_string(), "workclass".into(), "over50k".into()];
+        assert_eq!(nearest("work_class", &names), Some("workclass"));
+        assert_eq!(nearest("Over50K", &names), Some("over50k"));
+        assert_eq!(nearest("temperature", &names), None);
+    }
+
+    #[test]
+    fn edit_distance_counts_insertions_deletions_and_substitutions() {
+        assert_eq!(edit_distance("kitten", "sitting"), 3);
+        assert_eq!(edit_distance("", "abc"), 3);
+        assert_eq!(edit_distance("same", "same"), 0);
+    }
+}
