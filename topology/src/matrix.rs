@@ -1,8 +1,8 @@
 //! A gossip (mixing) matrix in compressed sparse rows.
 //!
-//! Invariant: every row sums to one (to 1e-9), entries are finite and not negative, columns of a row are sorted,
-//! and the matrix is [`Stochastic::Doubly`] only if its columns sum to one too. The only way to make one is
-//! [`MixingMatrix::new`], which checks.
+//! Invariant: every row sums to one (to 1e-9), entries are finite, columns of a row are sorted, and the matrix is
+//! [`Stochastic::Doubly`] only if its columns sum to one too. Entries are not negative unless the matrix was made
+//! by [`MixingMatrix::with_negative_weights`]. There is no way to make one that does not check.
 
 use crate::error::TopologyError;
 
@@ -27,6 +27,7 @@ pub struct MixingMatrix {
     values: Vec<f64>,
     stochastic: Stochastic,
     symmetric: bool,
+    nonnegative: bool,
 }
 
 impl MixingMatrix {
@@ -38,10 +39,30 @@ impl MixingMatrix {
     /// # Errors
     /// A malformed structure, an entry that is negative or not finite, or a row that does not sum to one.
     pub fn new(offsets: Vec<usize>, columns: Vec<u32>, values: Vec<f64>) -> Result<Self, TopologyError> {
+        let matrix = Self::with_negative_weights(offsets, columns, values)?;
+        if !matrix.nonnegative {
+            let negative = |row: &usize| matrix.row(*row).1.iter().any(|&value| value < 0.0);
+            let row = (0..matrix.nodes()).find(negative).expect("the matrix has a negative entry");
+            let value = matrix.row(row).1.iter().copied().fold(f64::INFINITY, f64::min);
+            return Err(TopologyError::BadWeight { row, value });
+        }
+        Ok(matrix)
+    }
+
+    /// Like [`MixingMatrix::new`], for weights that may be negative, as the best constant step on an irregular
+    /// graph needs them. Such a matrix is no transition law of a walk: see [`MixingMatrix::is_nonnegative`].
+    ///
+    /// # Errors
+    /// A malformed structure, an entry that is not finite, or a row that does not sum to one.
+    pub fn with_negative_weights(
+        offsets: Vec<usize>,
+        columns: Vec<u32>,
+        values: Vec<f64>,
+    ) -> Result<Self, TopologyError> {
         let nodes = check_structure(&offsets, &columns, &values)?;
         for row in 0..nodes {
             let entries = &values[offsets[row]..offsets[row + 1]];
-            if let Some(value) = entries.iter().find(|v| !v.is_finite() || **v < 0.0) {
+            if let Some(value) = entries.iter().find(|v| !v.is_finite()) {
                 return Err(TopologyError::BadWeight { row, value: *value });
             }
             let sum: f64 = entries.iter().sum();
@@ -55,7 +76,8 @@ impl MixingMatrix {
         }
         let doubly = column_sums.iter().all(|sum| (sum - 1.0).abs() <= SUM_TOLERANCE);
         let stochastic = if doubly { Stochastic::Doubly } else { Stochastic::Rows };
-        let mut matrix = Self { offsets, columns, values, stochastic, symmetric: false };
+        let nonnegative = values.iter().all(|&value| value >= 0.0);
+        let mut matrix = Self { offsets, columns, values, stochastic, symmetric: false, nonnegative };
         matrix.symmetric = matrix.find_symmetric();
         Ok(matrix)
     }
@@ -68,6 +90,7 @@ impl MixingMatrix {
             values: vec![1.0; nodes],
             stochastic: Stochastic::Doubly,
             symmetric: true,
+            nonnegative: true,
         }
     }
 
@@ -94,6 +117,11 @@ impl MixingMatrix {
     /// Whether `W` equals its transpose (to the bit).
     pub fn is_symmetric(&self) -> bool {
         self.symmetric
+    }
+
+    /// Whether no weight is negative, so that every row is a probability law.
+    pub fn is_nonnegative(&self) -> bool {
+        self.nonnegative
     }
 
     /// Columns and values of row `node`, in increasing order of column.
@@ -192,6 +220,18 @@ mod tests {
     fn a_row_that_does_not_sum_to_one_is_refused() {
         let made = MixingMatrix::new(vec![0, 2, 4], vec![0, 1, 0, 1], vec![0.5, 0.4, 0.5, 0.5]);
         assert!(matches!(made, Err(TopologyError::RowSum { row: 0, .. })));
+    }
+
+    #[test]
+    fn negative_weights_need_the_constructor_that_names_them() {
+        let parts = || (vec![0, 2, 4], vec![0, 1, 0, 1], vec![-0.5, 1.5, 1.5, -0.5]);
+        let (offsets, columns, values) = parts();
+        let refused = MixingMatrix::new(offsets, columns, values);
+        assert!(matches!(refused, Err(TopologyError::BadWeight { row: 0, value: -0.5 })));
+        let (offsets, columns, values) = parts();
+        let taken = MixingMatrix::with_negative_weights(offsets, columns, values).unwrap();
+        assert!(!taken.is_nonnegative() && taken.is_symmetric() && taken.is_doubly_stochastic());
+        assert!(MixingMatrix::with_negative_weights(vec![0, 1], vec![0], vec![f64::NAN]).is_err());
     }
 
     #[test]

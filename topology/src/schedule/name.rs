@@ -1,0 +1,110 @@
+//! Names of schedules as text: what a configuration or a flag says before graph, weights and run id are known.
+
+use std::fmt;
+use std::str::FromStr;
+use std::sync::Arc;
+
+use super::{RunKey, Sampler, Schedule};
+use crate::error::TopologyError;
+use crate::graph::Graph;
+use crate::weights::Weights;
+
+/// The names that [`ScheduleSpec::from_str`] takes.
+pub const SCHEDULE_NAMES: &[&str] = &[
+    "fixed",
+    "one-peer-exponential",
+    "doubling",
+    "shuffled-doubling",
+    "random-matching",
+    "resampled:FAMILY:SIZE",
+];
+
+/// Which schedule, by name.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum ScheduleSpec {
+    /// [`Schedule::Fixed`].
+    Fixed,
+    /// [`Schedule::OnePeerExponential`].
+    OnePeerExponential,
+    /// [`Schedule::Doubling`].
+    Doubling,
+    /// [`Schedule::ShuffledDoubling`].
+    ShuffledDoubling,
+    /// [`Schedule::RandomMatching`].
+    RandomMatching,
+    /// [`Schedule::Resampled`], with the text that describes the family.
+    Resampled(String),
+}
+
+/// What a schedule may need beside its name.
+#[derive(Clone)]
+pub struct Setting {
+    /// The fixed graph, or the one whose edges are matched.
+    pub graph: Arc<Graph>,
+    /// Weights of fixed and resampled graphs.
+    pub weights: Weights,
+    /// Steps per round where the schedule itself does not say.
+    pub steps: usize,
+    /// Identifies the run; all public randomness is a hash of it.
+    pub run_id: String,
+}
+
+impl ScheduleSpec {
+    /// The schedule of this name; `sampler` turns the description of a family into a function that makes graphs.
+    ///
+    /// # Errors
+    /// As [`Weights::matrix`] and `sampler`.
+    pub fn schedule(
+        &self,
+        setting: &Setting,
+        sampler: impl Fn(&str) -> Result<Sampler, TopologyError>,
+    ) -> Result<Schedule, TopologyError> {
+        let key = RunKey::new(&setting.run_id);
+        let steps = setting.steps;
+        Ok(match self {
+            Self::Fixed => Schedule::fixed(setting.graph.clone(), &setting.weights, steps)?,
+            Self::OnePeerExponential => Schedule::OnePeerExponential,
+            Self::Doubling => Schedule::Doubling,
+            Self::ShuffledDoubling => Schedule::ShuffledDoubling { key },
+            Self::RandomMatching => {
+                Schedule::RandomMatching { graph: Some(setting.graph.clone()), key, steps }
+            }
+            Self::Resampled(family) => {
+                Schedule::Resampled { sample: sampler(family)?, weights: setting.weights.clone(), key, steps }
+            }
+        })
+    }
+}
+
+impl FromStr for ScheduleSpec {
+    type Err = TopologyError;
+
+    fn from_str(text: &str) -> Result<Self, TopologyError> {
+        match text {
+            "fixed" => Ok(Self::Fixed),
+            "one-peer-exponential" => Ok(Self::OnePeerExponential),
+            "doubling" => Ok(Self::Doubling),
+            "shuffled-doubling" => Ok(Self::ShuffledDoubling),
+            "random-matching" => Ok(Self::RandomMatching),
+            "resampled" | "resampled:" => {
+                Err(TopologyError::MissingArgument { name: "resampled", needs: "a graph family" })
+            }
+            _ => text.strip_prefix("resampled:").map(|family| Self::Resampled(family.into())).ok_or_else(
+                || TopologyError::UnknownName { what: "schedule", name: text.into(), known: SCHEDULE_NAMES },
+            ),
+        }
+    }
+}
+
+impl fmt::Display for ScheduleSpec {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Fixed => f.write_str("fixed"),
+            Self::OnePeerExponential => f.write_str("one-peer-exponential"),
+            Self::Doubling => f.write_str("doubling"),
+            Self::ShuffledDoubling => f.write_str("shuffled-doubling"),
+            Self::RandomMatching => f.write_str("random-matching"),
+            Self::Resampled(family) => write!(f, "resampled:{family}"),
+        }
+    }
+}
