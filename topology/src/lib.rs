@@ -1,15 +1,32 @@
 //! Graphs, gossip matrices, schedules and spectra.
 
+mod components;
+mod distance;
+mod embedded;
 mod error;
+mod families;
+pub mod files;
 mod graph;
 mod matrix;
 pub mod schedule;
+mod spec;
 mod spectrum;
+mod stream;
 mod suggest;
+mod visit;
 mod weights;
 
+pub use components::Components;
+pub use distance::{DistanceSummary, EXACT_WORK, UNREACHABLE};
+pub use embedded::Embedded;
 pub use error::TopologyError;
+pub use families::Family;
+pub use files::FileError;
 pub use graph::{Dropped, Graph, MAX_EDGES, MAX_NODES};
 pub use matrix::{MixingMatrix, Stochastic};
 pub use schedule::{Schedule, ScheduleSpec};
+pub use spec::{
+    ATTEMPTS, ATTEMPTS_IF_LARGE, Built, CATALOGUE, Entry, Key, LARGE, Source, Spec, SpecError, nearest,
+};
+pub use visit::{EdgeReference, EdgeReferences, EdgesOf, Visited};
 pub use weights::{WEIGHTS_NAMES, Weights};
