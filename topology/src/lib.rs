@@ -25,8 +25,6 @@ pub use files::FileError;
 pub use graph::{Dropped, Graph, MAX_EDGES, MAX_NODES};
 pub use matrix::{MixingMatrix, Stochastic};
 pub use schedule::{Schedule, ScheduleSpec};
-pub use spec::{
-    ATTEMPTS, ATTEMPTS_IF_LARGE, Built, CATALOGUE, Entry, Key, LARGE, Source, Spec, SpecError, nearest,
-};
+pub use spec::{ATTEMPTS, ATTEMPTS_IF_LARGE, Built, CATALOGUE, Entry, Key, LARGE, Source, Spec, SpecError};
 pub use visit::{EdgeReference, EdgeReferences, EdgesOf, Visited};
 pub use weights::{WEIGHTS_NAMES, Weights};

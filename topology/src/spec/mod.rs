@@ -14,7 +14,6 @@ use std::path::PathBuf;
 
 pub use catalogue::{CATALOGUE, Entry, Key};
 pub use error::SpecError;
-pub use suggest::nearest;
 
 use crate::distance::DistanceSummary;
 use crate::embedded::Embedded;

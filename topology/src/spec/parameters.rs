@@ -2,7 +2,7 @@
 
 use super::catalogue::Entry;
 use super::error::SpecError;
-use super::suggest::nearest;
+use crate::suggest::nearest;
 
 /// Size and keys of one spec.
 pub(super) struct Parameters<'a> {
@@ -26,7 +26,7 @@ impl<'a> Parameters<'a> {
                 return Err(SpecError::NotAPair { family, part: part.to_owned() });
             };
             if !entry.all_keys().any(|known| known.name == key) {
-                let nearest = nearest(key, entry.all_keys().map(|known| known.name));
+                let nearest = nearest(key, &entry.all_keys().map(|known| known.name).collect::<Vec<_>>());
                 return Err(SpecError::UnknownKey { family, key: key.to_owned(), nearest });
             }
             if pairs.iter().any(|(other, _)| *other == key) {

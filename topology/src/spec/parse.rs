@@ -3,10 +3,10 @@
 use std::path::PathBuf;
 use std::str::FromStr;
 
-use super::catalogue::{CATALOGUE, Entry};
+use super::catalogue::Entry;
 use super::error::SpecError;
 use super::parameters::Parameters;
-use super::suggest::nearest;
+use super::suggest::nearest_family;
 use super::{Source, Spec};
 use crate::embedded::Embedded;
 use crate::families::Family;
@@ -45,7 +45,7 @@ impl FromStr for Spec {
 fn unknown_family(name: &str) -> SpecError {
     SpecError::UnknownFamily {
         name: name.to_owned(),
-        nearest: nearest(name, CATALOGUE.iter().map(|entry| entry.name)),
+        nearest: nearest_family(name),
         looks_like_path: name.contains(['/', '.', '\\']),
     }
 }
