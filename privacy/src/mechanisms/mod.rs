@@ -1,0 +1,56 @@
+//! Mechanisms: each releases a value with noise, together with the event that an accountant prices.
+//!
+//! | mechanism | input | guarantee |
+//! |---|---|---|
+//! | [`Gaussian`] | vectors with an L2 sensitivity | exactly μ-GDP with μ = Δ/σ |
+//! | [`Laplace`] | vectors with an L1 sensitivity | ε-DP |
+//! | [`MessageNoise`] | messages between nodes | priced with the whole view |
+//!
+//! Noise comes from a [`NoiseSource`](crate::noise::NoiseSource); parameters that are NaN, infinite, zero or
+//! negative are refused when a mechanism is built, and values that are not finite when they are released.
+//!
+//! # Floating point
+//! Mechanisms compute with doubles while their theorems speak of real numbers. The known gaps are
+//! listed in [`noise`](crate::noise#known-gaps-of-floating-point-noise).
+//!
+//! # Example
+//! ```
+//! use privacy::mechanisms::Gaussian;
+//! use privacy::noise::SystemNoise;
+//!
+//! let mut noise = SystemNoise::new()?;
+//! // A sum to which each person contributes a vector of norm at most 1, at (ε, δ) = (2, 1e-6).
+//! let gaussian = Gaussian::calibrated(2.0, 1e-6, 1.0)?;
+//! let release = gaussian.release(&[120.0, 75.5], &mut noise)?;
+//! println!("{:?}, which costs {:?}", release.value, release.event);
+//! assert!(release.noise_is_private);
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+
+pub(crate) mod error;
+mod gaussian;
+mod laplace;
+mod message_noise;
+mod rounding;
+#[cfg(test)]
+mod testing;
+
+pub use error::MechanismError;
+pub use gaussian::Gaussian;
+pub use laplace::Laplace;
+pub use message_noise::MessageNoise;
+
+use crate::event::DpEvent;
+
+/// What a mechanism gives: the noisy value, and what was done, for the accountant.
+#[must_use = "the event must be recorded before the value is sent"]
+#[derive(Clone, Debug, PartialEq)]
+pub struct Release<T> {
+    /// The value with its noise.
+    pub value: T,
+    /// What was done. Price it with an accountant and record it before anything leaves the process.
+    pub event: DpEvent,
+    /// Whether the noise came from a source that nobody else can predict. If not, the release protects nobody,
+    /// whatever the event costs.
+    pub noise_is_private: bool,
+}
