@@ -44,6 +44,10 @@ impl Gaussian {
         positive("Epsilon", epsilon)?;
         between("Delta", delta, (0.0, 1.0))?;
         positive("Sensitivity", sensitivity)?;
+        if delta < f64::MIN_POSITIVE {
+            // Subnormal: no conversion keeps its relative precision there.
+            return Err(MechanismError::NoSuchNoise { what: "this delta", value: delta });
+        }
         let none = MechanismError::NoSuchNoise { what: "this epsilon", value: epsilon };
         let mu = gdp::mu(epsilon, delta).map_err(|_| none.clone())?;
         if mu.is_nan() || mu <= 0.0 {
@@ -267,7 +271,8 @@ mod tests {
 
         #[test]
         fn any_parameters_give_a_mechanism_or_an_error(
-            epsilon in any::<f64>(), delta in any::<f64>(), sensitivity in any::<f64>(),
+            epsilon in any::<f64>(), delta in prop_oneof![any::<f64>(), 0.0..1.0, 0.0..f64::MIN_POSITIVE],
+            sensitivity in any::<f64>(),
         ) {
             if let Ok(gaussian) = Gaussian::calibrated(epsilon, delta, sensitivity) {
                 prop_assert!(gaussian.sigma().is_finite() && gaussian.sigma() > 0.0);

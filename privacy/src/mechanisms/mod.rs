@@ -33,7 +33,7 @@ mod laplace;
 mod message_noise;
 mod rounding;
 #[cfg(test)]
-mod testing;
+pub(crate) mod testing;
 
 pub use error::MechanismError;
 pub use gaussian::Gaussian;

@@ -4,7 +4,11 @@
 pub(super) fn quotient_down(a: f64, b: f64) -> f64 {
     let nearest = a / b;
     // The residual nearest·b − a is exact in sign by the fused product.
-    if nearest.is_finite() && nearest.mul_add(b, -a) > 0.0 { nearest.next_down() } else { nearest.min(f64::MAX) }
+    if nearest.is_finite() && nearest.mul_add(b, -a) > 0.0 {
+        nearest.next_down()
+    } else {
+        nearest.min(f64::MAX)
+    }
 }
 
 /// `a / b` rounded up, for positive finite `a` and `b`; infinite if it does not fit.
