@@ -1,3 +1,5 @@
 //! What a participant does with its own data.
 
 pub mod data;
+pub mod metrics;
+pub mod partition;

@@ -327,6 +327,25 @@ impl Dataset {
         Ok(owned)
     }
 
+    /// Rewrites every real target; copies the table first only where it is shared.
+    ///
+    /// # Errors
+    /// No real targets, or a value that is not finite afterwards.
+    pub(crate) fn map_reals(self, change: impl Fn(f32) -> f32) -> Result<Self, DataError> {
+        let mut owned = self.compact();
+        let table = Arc::make_mut(&mut owned.table);
+        let Targets::Real(values) = &mut table.targets else {
+            return Err(DataError::BadParameter {
+                name: "target",
+                value: "not a real number".into(),
+                why: "cannot be scaled".into(),
+            });
+        };
+        values.iter_mut().for_each(|value| *value = change(*value));
+        check_targets(&table.targets)?;
+        Ok(owned)
+    }
+
     fn table_row(&self, index: usize) -> usize {
         match &self.rows {
             Some(rows) => rows[index] as usize,

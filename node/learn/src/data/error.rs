@@ -199,6 +199,16 @@ pub enum DataError {
 }
 
 impl DataError {
+    /// The same error about `file`, where it was about a table that did not know where it came from.
+    pub(crate) fn in_file(mut self, name: &str) -> Self {
+        match &mut self {
+            Self::NotFinite { place, .. } | Self::LabelOutside { place, .. } => place.file = name.into(),
+            Self::Empty { file } | Self::TooLarge { file, .. } => *file = name.into(),
+            _ => {}
+        }
+        self
+    }
+
     /// What the user could do, where there is something to say.
     pub fn hint(&self) -> Option<String> {
         match self {
@@ -242,7 +252,9 @@ pub(crate) fn listed(names: &[String]) -> String {
 /// The name that differs least from `wanted`, if it is near enough to be what was meant.
 pub(crate) fn nearest<'a>(wanted: &str, names: impl IntoIterator<Item = &'a String>) -> Option<&'a str> {
     let wanted = wanted.to_lowercase();
-    let limit = (wanted.chars().count() / 3).max(1);
+    let length = wanted.chars().count();
+    // Two letters that changed places count as two edits.
+    let limit = if length < 4 { 1 } else { (length / 3).max(2) };
     names
         .into_iter()
         .map(|name| (edit_distance(&wanted, &name.to_lowercase()), name.as_str()))

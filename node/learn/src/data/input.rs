@@ -55,7 +55,6 @@ impl Input {
     }
 
     /// The first `count` bytes of the content, fewer where it is shorter.
-    #[allow(dead_code)]
     pub(crate) fn beginning(&self, count: usize) -> Result<Vec<u8>, DataError> {
         let mut start = Vec::with_capacity(count);
         let mut content = self.open()?.take(count as u64);
@@ -64,7 +63,6 @@ impl Input {
     }
 
     /// Bytes of the content; a gzipped one is read through once to know.
-    #[allow(dead_code)]
     pub(crate) fn content_length(&self) -> Result<u64, DataError> {
         if let Self::File(path) = self {
             let mut raw = self.open_raw()?;

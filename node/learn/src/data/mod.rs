@@ -1,19 +1,28 @@
 //! Data sets: readers, built-in and synthetic sets, scaling, train/test splits.
 
+mod arrays;
 mod builtin;
 mod csv;
 mod dataset;
 mod error;
 mod input;
+mod libsvm;
+mod mnist;
 pub(crate) mod random;
 mod scaling;
+mod source;
 mod split;
 mod synthetic;
+mod targets;
 
+pub use arrays::{ArrayOptions, read_arrays};
 pub use builtin::{breast_cancer, digits};
 pub use csv::{Categorical, CsvOptions, Missing, TargetKind, read_csv};
 pub use dataset::{Dataset, Groups, ImageShape, Loaded, MAX_RECORDS, Target, Targets, Task};
 pub use error::{DataError, Place};
-pub use scaling::{Bounds, Scaling};
+pub use libsvm::{LibsvmOptions, read_libsvm};
+pub use mnist::{MnistPart, read_mnist};
+pub use scaling::{Bounds, Scaling, scale_target};
+pub use source::{DataSource, SourceKind};
 pub use split::{Holdout, hold_out};
 pub use synthetic::{Blobs, ClusterWeights, TwoClusters};

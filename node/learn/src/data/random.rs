@@ -72,7 +72,6 @@ impl Draws {
     /// The logarithm of a Gamma(shape, 1) variable (Marsaglia and Tsang 2000).
     ///
     /// In logarithms, because for shape 0.01 most draws are below the smallest positive number.
-    #[allow(dead_code)]
     pub(crate) fn log_gamma(&mut self, shape: f64) -> f64 {
         if shape < 1.0 {
             // Gamma(a) = Gamma(a + 1) · U^(1/a); 1 − U avoids the logarithm of zero.
@@ -95,7 +94,6 @@ impl Draws {
     }
 
     /// Proportions from the symmetric Dirichlet distribution; they sum to one.
-    #[allow(dead_code)]
     pub(crate) fn dirichlet(&mut self, alpha: f64, parts: usize) -> Vec<f64> {
         let logs: Vec<f64> = (0..parts).map(|_| self.log_gamma(alpha)).collect();
         let largest = logs.iter().copied().fold(f64::NEG_INFINITY, f64::max);

@@ -9,6 +9,8 @@
 //! the clip norm. Over several participants it would need an exchange of these statistics as well. Whoever wants
 //! them can release a private mean first, at a price, and declare bounds from it.
 
+use std::collections::BTreeMap;
+
 use serde::{Deserialize, Serialize};
 
 use super::dataset::{Dataset, Loaded};
@@ -34,6 +36,14 @@ pub enum Scaling {
     Units(Bounds),
     /// Declared bounds for each feature, to 0..1; values outside are moved to the bound.
     UnitsPerFeature(Vec<Bounds>),
+    /// Declared bounds by the name of the feature, and for all others `default`. Without a default every
+    /// feature needs a bound, but for those made of categories (`column=category`), which are 0 or 1 already.
+    UnitsByName {
+        /// Bounds of single features.
+        bounds: BTreeMap<String, Bounds>,
+        /// Bounds of all other features.
+        default: Option<Bounds>,
+    },
     /// Every row divided by its Euclidean norm; a row of zeros stays as it is.
     UnitRows,
 }
@@ -64,6 +74,9 @@ impl Scaling {
                     row.iter_mut().zip(all).for_each(|(value, bounds)| *value = bounds.to_unit(*value));
                 })
             }
+            Self::UnitsByName { bounds, default } => {
+                Self::UnitsPerFeature(resolve_names(&data, bounds, *default)?).apply(data)
+            }
             Self::UnitRows => data.map_rows(divide_by_norm),
         }
     }
@@ -82,7 +95,7 @@ impl Scaling {
 }
 
 impl Bounds {
-    fn check(&self) -> Result<(), DataError> {
+    pub(crate) fn check(&self) -> Result<(), DataError> {
         let width = self.high - self.low;
         if width.is_finite() && width > 0.0 {
             return Ok(());
@@ -97,6 +110,43 @@ impl Bounds {
     fn to_unit(self, value: f32) -> f32 {
         ((value - self.low) / (self.high - self.low)).clamp(0.0, 1.0)
     }
+}
+
+/// Bounds for every feature of `data`, found by name.
+fn resolve_names(
+    data: &Dataset,
+    bounds: &BTreeMap<String, Bounds>,
+    default: Option<Bounds>,
+) -> Result<Vec<Bounds>, DataError> {
+    let names = data.feature_names().unwrap_or_default();
+    if let Some(unknown) = bounds.keys().find(|name| !names.contains(name)) {
+        let (file, column, columns) = ("bounds".into(), unknown.clone(), names.to_vec());
+        return Err(DataError::UnknownColumn { file, column, columns });
+    }
+    let of_feature = |name: &String| {
+        let category = name.contains('=').then_some(Bounds { low: 0.0, high: 1.0 });
+        bounds.get(name).copied().or(category).or(default).ok_or_else(|| DataError::BadParameter {
+            name: "scale",
+            value: name.clone(),
+            why: "has no declared bounds; name them, or give bounds for all other features".into(),
+        })
+    };
+    names.iter().map(of_feature).collect()
+}
+
+/// Brings a real target from declared bounds to 0..1; values outside are moved to the bound.
+///
+/// # Guarantee
+/// The target of record `i` is a function of that record alone.
+///
+/// # Assumes
+/// The bounds were declared without looking at the private records.
+///
+/// # Errors
+/// Bounds that are not finite or not in order, or data without a real target.
+pub fn scale_target(data: Dataset, bounds: Bounds) -> Result<Dataset, DataError> {
+    bounds.check()?;
+    data.map_reals(|value| bounds.to_unit(value))
 }
 
 fn divide_by_norm(row: &mut [f32]) {
@@ -132,6 +182,23 @@ mod tests {
             assert!(Scaling::Units(Bounds { low, high }).apply(data.clone()).is_err(), "{low}..{high}");
         }
         assert!(Scaling::UnitsPerFeature(vec![]).apply(data).is_err());
+    }
+
+    #[test]
+    fn bounds_by_name_leave_categories_alone_and_miss_no_feature() {
+        let data = |names: [&str; 2]| {
+            let made = Dataset::new(vec![20.0, 1.0], 2, Targets::Real(vec![300.0])).unwrap();
+            made.with_feature_names(names.map(String::from).to_vec()).unwrap()
+        };
+        let bounds = BTreeMap::from([("age".to_string(), Bounds { low: 0.0, high: 100.0 })]);
+        let scaling = Scaling::UnitsByName { bounds, default: None };
+        assert_eq!(scaling.apply(data(["age", "sex=f"])).unwrap().row(0), [0.2, 1.0]);
+        let message = scaling.apply(data(["age", "height"])).unwrap_err().to_string();
+        assert!(message.contains("height"), "{message}");
+        let message = scaling.apply(data(["ages", "height"])).unwrap_err();
+        assert_eq!(message.hint().unwrap(), "did you mean `ages`?");
+        let scaled = scale_target(data(["a", "b"]), Bounds { low: 0.0, high: 400.0 }).unwrap();
+        assert_eq!(scaled.reals().unwrap().as_ref(), [0.75]);
     }
 
     proptest! {

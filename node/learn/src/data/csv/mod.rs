@@ -92,3 +92,6 @@ fn is_missing(cell: &[u8]) -> bool {
         || cell == b"?"
         || [&b"na"[..], b"n/a", b"nan", b"null"].iter().any(|word| cell.eq_ignore_ascii_case(word))
 }
+
+#[cfg(test)]
+mod tests;

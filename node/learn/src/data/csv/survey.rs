@@ -5,15 +5,13 @@ use std::collections::{BTreeMap, BTreeSet};
 use super::super::dataset::MAX_RECORDS;
 use super::super::error::DataError;
 use super::super::input::Input;
+use super::super::targets::MAX_DISCOVERED_CLASSES;
 use super::columns::{Columns, Role};
 use super::options::{CsvOptions, TargetKind};
 use super::{CsvReader, csv_error, is_missing};
 
 /// Most different values of a categorical column: each becomes a feature.
 const MAX_CATEGORIES: usize = 10_000;
-
-/// Most different whole numbers in a label column that are taken for classes when nothing is declared.
-const MAX_DISCOVERED_CLASSES: usize = 20;
 
 /// What the first pass found.
 #[derive(Debug)]

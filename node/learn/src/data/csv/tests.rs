@@ -1,0 +1,228 @@
+//! Claims about the CSV reader, on small files in memory.
+
+use proptest::prelude::*;
+
+use super::*;
+use crate::data::{Target, Task};
+
+fn read(text: &str, options: &CsvOptions) -> Result<Loaded, DataError> {
+    read_input(&Input::Embedded { name: "test.csv", bytes: text.as_bytes().to_vec().leak() }, options)
+}
+
+fn train(text: &str, options: &CsvOptions) -> Dataset {
+    read(text, options).unwrap().train
+}
+
+#[track_caller]
+fn refused(text: &str, options: &CsvOptions, parts: &[&str]) -> DataError {
+    let error = read(text, options).unwrap_err();
+    let message = error.to_string();
+    for part in parts {
+        assert!(message.contains(part), "`{part}` is not in: {message}");
+    }
+    error
+}
+
+fn labelled() -> CsvOptions {
+    CsvOptions::labelled("y")
+}
+
+#[test]
+fn columns_are_found_by_name_wherever_they_stand() {
+    let data = train("y,b,a\n1,2.5,-3\n0,1e2,+4\n", &labelled());
+    assert_eq!((data.row(0), data.row(1)), (&[2.5, -3.0][..], &[100.0, 4.0][..]));
+    assert_eq!(data.feature_names().unwrap(), ["b", "a"]);
+    assert_eq!((data.target(0), data.target(1)), (Target::Class(1), Target::Class(0)));
+}
+
+#[test]
+fn quotes_spaces_line_ends_and_byte_order_marks_do_not_matter() {
+    let text = "\u{feff}y, x ,word\r\n1, 2 ,\"a, \"\"b\"\"\"\r\n0,3,c";
+    let options = CsvOptions { categorical: vec![Categorical::discovered("word")], ..labelled() };
+    let data = train(text, &options);
+    assert_eq!(data.feature_names().unwrap(), ["x", "word=a, \"b\"", "word=c"]);
+    assert_eq!((data.row(0), data.row(1)), (&[2.0, 1.0, 0.0][..], &[3.0, 0.0, 1.0][..]));
+}
+
+#[test]
+fn words_become_one_feature_per_category_in_alphabetical_or_declared_order() {
+    let text = "x,colour,y\n1,red,0\n2,blue,1\n3,red,1\n";
+    let discovered = CsvOptions { categorical: vec![Categorical::discovered("colour")], ..labelled() };
+    let data = train(text, &discovered);
+    assert_eq!(data.feature_names().unwrap(), ["x", "colour=blue", "colour=red"]);
+    assert_eq!((data.row(0), data.row(1)), (&[1.0, 0.0, 1.0][..], &[2.0, 1.0, 0.0][..]));
+    let categories = Some(["red", "green", "blue"].map(String::from).to_vec());
+    let declared = Categorical { column: "colour".into(), categories };
+    let data = train(text, &CsvOptions { categorical: vec![declared], ..labelled() });
+    assert_eq!((data.columns(), data.row(1)), (4, &[2.0, 0.0, 0.0, 1.0][..]));
+    let too_few = Categorical { column: "colour".into(), categories: Some(vec!["red".into()]) };
+    let options = CsvOptions { categorical: vec![too_few], ..labelled() };
+    refused(text, &options, &["row 2", "column `colour`", "`blue`", "`red`"]);
+}
+
+#[test]
+fn labels_are_classes_or_numbers_as_declared_or_found() {
+    let task = |labels: &[&str], target: TargetKind| {
+        let rows: String = labels.iter().map(|label| format!("1,{label}\n")).collect();
+        read(&format!("x,y\n{rows}"), &CsvOptions { target, ..labelled() }).map(|loaded| loaded.train)
+    };
+    let words = task(&["cat", "ant", "cat"], TargetKind::Discover).unwrap();
+    assert_eq!(
+        (words.class_names().unwrap(), words.target(0)),
+        (&["ant".into(), "cat".into()][..], Target::Class(1))
+    );
+    // Numbers in their order, not in that of the alphabet.
+    let numbers = task(&["10", "9", "-1"], TargetKind::Discover).unwrap();
+    assert_eq!(numbers.class_names().unwrap(), ["-1", "9", "10"]);
+    assert_eq!(task(&["0.5", "1"], TargetKind::Discover).unwrap().task(), Task::Regression);
+    let many: Vec<String> = (0..21).map(|i| i.to_string()).collect();
+    let many: Vec<&str> = many.iter().map(String::as_str).collect();
+    assert_eq!(task(&many, TargetKind::Discover).unwrap().task(), Task::Regression);
+    assert_eq!(task(&many, TargetKind::Classes(21)).unwrap().task(), Task::Classification { classes: 21 });
+    assert_eq!(task(&["0", "1"], TargetKind::Real).unwrap().task(), Task::Regression);
+    let above = task(&["0", "0.5", "3"], TargetKind::Above(0.4)).unwrap();
+    assert_eq!(above.labels().unwrap().as_ref(), [0, 1, 1]);
+    assert_eq!(train("x\n1\n", &CsvOptions::default()).task(), Task::Unlabelled);
+}
+
+#[test]
+fn a_label_outside_the_classes_is_refused_with_row_and_classes() {
+    let numbered = CsvOptions { target: TargetKind::Classes(2), ..labelled() };
+    for label in ["2", "-1", "0.5"] {
+        let text = format!("x,y\n1,0\n1,{label}\n");
+        refused(&text, &numbered, &["`test.csv`, row 2, column `y`", label, "0 to 1"]);
+    }
+    let names = TargetKind::ClassNames(vec!["no".into(), "yes".into()]);
+    refused(
+        "x,y\n1,maybe\n",
+        &CsvOptions { target: names, ..labelled() },
+        &["row 1", "`maybe`", "`no`, `yes`"],
+    );
+}
+
+#[test]
+fn a_column_that_is_not_there_is_refused_with_the_list_and_the_nearest() {
+    let text = "age,weight,y\n1,2,0\n";
+    let error =
+        refused(text, &CsvOptions::labelled("wieght"), &["`wieght`", "`age`, `weight`, `y`", "test.csv"]);
+    assert_eq!(error.hint().unwrap(), "did you mean `weight`?");
+    let asked = |options: CsvOptions| _ = refused(text, &options, &["no column `nothing`"]);
+    asked(CsvOptions { id: Some("nothing".into()), ..labelled() });
+    asked(CsvOptions { split: Some("nothing".into()), ..labelled() });
+    asked(CsvOptions { drop: vec!["nothing".into()], ..labelled() });
+    asked(CsvOptions { features: Some(vec!["nothing".into()]), ..labelled() });
+    asked(CsvOptions { categorical: vec![Categorical::discovered("nothing")], ..labelled() });
+    let fill_column = [("nothing".to_string(), 1.0)].into();
+    asked(CsvOptions { missing: Missing { fill: None, fill_column }, ..labelled() });
+}
+
+#[test]
+fn text_where_a_number_should_be_is_refused_with_row_and_column() {
+    let error = refused("x,y\n1,0\ntall,1\n", &labelled(), &["row 2, column `x`", "`tall` is not a number"]);
+    assert!(error.hint().unwrap().contains("categorical=x"));
+    let real = CsvOptions { target: TargetKind::Real, ..labelled() };
+    refused("x,y\n1,high\n", &real, &["row 1, column `y`", "`high`"]);
+}
+
+#[test]
+fn infinities_are_refused_even_where_missing_values_are_filled() {
+    for cell in ["inf", "-Infinity", "1e39"] {
+        let options = CsvOptions { missing: Missing::fill(0.0), ..labelled() };
+        refused(&format!("x,y\n{cell},0\n"), &options, &["row 1, column `x`", cell, "finite"]);
+    }
+}
+
+#[test]
+fn missing_values_are_refused_or_filled_as_told() {
+    for cell in ["", " ", "?", "NA", "n/a", "NaN", "null"] {
+        let text = format!("x,z,w,y\n1,2,a,0\n{cell},{cell},{cell},1\n");
+        let words = vec![Categorical::discovered("w")];
+        let refusing = CsvOptions { categorical: words.clone(), ..labelled() };
+        let error = refused(&text, &refusing, &["row 2, column `x`", "missing"]);
+        assert!(error.hint().unwrap().contains("fill=VALUE"));
+        let fill_column = [("z".to_string(), 9.0)].into();
+        let missing = Missing { fill: Some(-1.0), fill_column };
+        let data = train(&text, &CsvOptions { categorical: words, missing, ..labelled() });
+        assert_eq!(data.row(1), [-1.0, 9.0, 0.0]);
+    }
+    // A label is never made up.
+    let filling = CsvOptions { missing: Missing::fill(0.0), ..labelled() };
+    refused("x,y\n1,0\n1,\n", &filling, &["row 2, column `y`", "missing"]);
+}
+
+#[test]
+fn rows_of_unequal_length_are_refused_with_their_line() {
+    refused("x,y\n1,0\n1,0,5\n", &labelled(), &["row 2 (line 3)", "3 fields", "2 were expected"]);
+    refused("x,y\n1,0\n1\n", &labelled(), &["row 2 (line 3)", "1 fields"]);
+}
+
+#[test]
+fn an_empty_file_and_one_without_rows_are_refused() {
+    refused("x,y\n", &labelled(), &["`test.csv` has no records"]);
+    assert!(read("", &labelled()).is_err());
+    assert!(read("", &CsvOptions::default()).is_err());
+}
+
+#[test]
+fn one_column_has_one_job() {
+    let conflict = |options: CsvOptions| _ = refused("x,y\n1,0\n", &options, &["column `"]);
+    conflict(CsvOptions { id: Some("y".into()), ..labelled() });
+    conflict(CsvOptions { categorical: vec![Categorical::discovered("y")], ..labelled() });
+    conflict(CsvOptions { features: Some(vec!["x".into()]), drop: vec!["x".into()], ..labelled() });
+    refused("x,x,y\n1,2,0\n", &labelled(), &["`x` is there twice"]);
+    refused("y\n0\n", &labelled(), &["no column is a feature"]);
+}
+
+#[test]
+fn ids_become_groups_and_are_no_feature() {
+    let options = CsvOptions { id: Some("who".into()), ..labelled() };
+    let data = train("who,x,y\nbo,1,0\nal,2,1\nbo,3,1\n", &options);
+    assert_eq!((data.columns(), data.group_names().unwrap()), (1, &["bo".to_string(), "al".into()][..]));
+    assert_eq!(data.group_of_records().unwrap().as_ref(), [0, 1, 0]);
+    refused("who,x,y\n,1,0\n", &options, &["row 1, column `who`", "missing"]);
+}
+
+#[test]
+fn a_split_column_gives_the_common_test_set() {
+    let options = CsvOptions { split: Some("part".into()), ..labelled() };
+    let loaded = read("part,x,y\ntrain,1,0\ntest,2,1\ntrain,3,1\n", &options).unwrap();
+    let test = loaded.test.unwrap();
+    assert_eq!((loaded.train.len(), loaded.train.row(1), test.row(0)), (2, &[3.0][..], &[2.0][..]));
+    refused("part,x,y\nother,1,0\n", &options, &["row 1, column `part`", "`other`", "`train`, `test`"]);
+    refused("part,x,y\ntest,1,0\n", &options, &["split `train`", "no records"]);
+}
+
+#[test]
+fn chosen_and_dropped_columns_decide_the_features() {
+    let text = "a,b,c,y\n1,word,3,0\n";
+    let chosen = CsvOptions { features: Some(vec!["c".into(), "a".into()]), ..labelled() };
+    assert_eq!(train(text, &chosen).feature_names().unwrap(), ["a", "c"]);
+    let dropped = CsvOptions { drop: vec!["b".into()], ..labelled() };
+    assert_eq!(train(text, &dropped).row(0), [1.0, 3.0]);
+}
+
+#[test]
+fn other_delimiters_are_taken_and_impossible_ones_refused() {
+    let options = |delimiter| CsvOptions { delimiter, ..labelled() };
+    assert_eq!(train("x;y\n1;0\n", &options(';')).row(0), [1.0]);
+    assert_eq!(train("x\ty\n1\t0\n", &options('\t')).row(0), [1.0]);
+    refused("x,y\n1,0\n", &options('…'), &["delimiter", "…"]);
+}
+
+proptest! {
+    #[test]
+    fn numbers_are_read_to_the_nearest_f32(values in prop::collection::vec(any::<f32>().prop_filter("finite", |v| v.is_finite()), 1..30)) {
+        let rows: String = values.iter().map(|value| format!("{value:e},0\n")).collect();
+        let data = train(&format!("x,y\n{rows}"), &labelled());
+        prop_assert_eq!((0..data.len()).map(|i| data.row(i)[0]).collect::<Vec<_>>(), values);
+    }
+
+    #[test]
+    fn arbitrary_bytes_never_panic(bytes in prop::collection::vec(any::<u8>(), 0..200)) {
+        let content = [b"a,y\n", bytes.as_slice()].concat();
+        let input = Input::Embedded { name: "test.csv", bytes: content.leak() };
+        let options = CsvOptions { categorical: vec![Categorical::discovered("a")], ..labelled() };
+        let _ = read_input(&input, &options);
+        let _ = read_input(&input, &labelled());
+    }
+}

@@ -1,0 +1,112 @@
+//! Where data come from, as one line of text that can stand in a command or a config file.
+//!
+//! ```text
+//! digits                                            built in, no file needed
+//! breast-cancer
+//! blobs:nodes=20,classes=5,heterogeneity=0.8        synthetic
+//! two-clusters:nodes=8,heterogeneity=2
+//! mnist:DIR                                         IDX files of the MNIST family in a folder
+//! houses.csv.gz:label=y,drop=longitude,scale=l2     CSV, NPY, NPZ, IDX, libsvm; plain or gzipped
+//! ```
+//!
+//! After the name or path come `:` and `key=value` pairs with commas between them; `+` joins the members of a
+//! list. What cannot be written so (names with commas) can be said with the options of each reader.
+
+mod display;
+mod keys;
+mod parse;
+
+use std::path::PathBuf;
+
+use serde::{Deserialize, Serialize};
+
+use super::arrays::{self, ArrayOptions};
+use super::builtin;
+use super::csv::{self, CsvOptions};
+use super::dataset::Loaded;
+use super::error::DataError;
+use super::libsvm::{self, LibsvmOptions};
+use super::mnist::{self, MnistPart};
+use super::scaling::{Bounds, Scaling, scale_target};
+use super::synthetic::{Blobs, TwoClusters};
+
+/// A data set by name or file, with how to read and scale it.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(try_from = "String", into = "String")]
+pub struct DataSource {
+    /// What it is.
+    pub kind: SourceKind,
+    /// How to scale rows; without it, sets whose bounds are known come in units 0..1, others as they are.
+    pub scale: Option<Scaling>,
+    /// Bounds of a real target, brought to 0..1.
+    pub target_bounds: Option<Bounds>,
+}
+
+/// The kinds of sources.
+#[derive(Debug, Clone, PartialEq)]
+pub enum SourceKind {
+    /// The built-in handwritten digits.
+    Digits,
+    /// The built-in breast cancer set.
+    BreastCancer,
+    /// Gaussian blobs; the seed of the run is used where none is given.
+    Blobs(Blobs, Option<u64>),
+    /// Two-cluster linear regression; the seed of the run is used where none is given.
+    TwoClusters(TwoClusters, Option<u64>),
+    /// A folder of the MNIST family.
+    Mnist(PathBuf, MnistPart),
+    /// A CSV file.
+    Csv(PathBuf, CsvOptions),
+    /// An NPY, NPZ or IDX file.
+    Arrays(PathBuf, ArrayOptions),
+    /// A libsvm file.
+    Libsvm(PathBuf, LibsvmOptions),
+}
+
+impl DataSource {
+    /// Reads or makes the data. `seed` is used by synthetic sources that name none.
+    ///
+    /// # Errors
+    /// What the reader or generator refuses; the error names file, row and column.
+    pub fn load(&self, seed: u64) -> Result<Loaded, DataError> {
+        let loaded = self.load_unscaled(seed)?;
+        let loaded = self.scale.clone().unwrap_or_default().apply_to_loaded(loaded)?;
+        let Some(bounds) = self.target_bounds else { return Ok(loaded) };
+        let test = loaded.test.map(|test| scale_target(test, bounds)).transpose()?;
+        Ok(Loaded { train: scale_target(loaded.train, bounds)?, test })
+    }
+
+    fn load_unscaled(&self, seed: u64) -> Result<Loaded, DataError> {
+        let alone = |train| Ok(Loaded { train, test: None });
+        match &self.kind {
+            // Asked to scale otherwise, one gets the raw values to scale.
+            SourceKind::Digits if self.scale.is_none() => alone(builtin::digits()),
+            SourceKind::Digits => alone(builtin::digits_raw()?),
+            SourceKind::BreastCancer if self.scale.is_none() => alone(builtin::breast_cancer()),
+            SourceKind::BreastCancer => alone(builtin::breast_cancer_raw()?),
+            SourceKind::Blobs(spec, own_seed) => spec.generate(own_seed.unwrap_or(seed)),
+            SourceKind::TwoClusters(spec, own_seed) => {
+                spec.generate(own_seed.unwrap_or(seed)).map(|(loaded, _)| loaded)
+            }
+            SourceKind::Mnist(folder, part) if self.scale.is_none() => mnist::read_mnist(folder, *part),
+            SourceKind::Mnist(folder, part) => mnist::read_raw(folder, *part),
+            SourceKind::Csv(path, options) => csv::read_csv(path, options),
+            SourceKind::Arrays(path, options) => arrays::read_arrays(path, options),
+            SourceKind::Libsvm(path, options) => libsvm::read_libsvm(path, options),
+        }
+    }
+}
+
+impl TryFrom<String> for DataSource {
+    type Error = DataError;
+
+    fn try_from(text: String) -> Result<Self, DataError> {
+        text.parse()
+    }
+}
+
+impl From<DataSource> for String {
+    fn from(source: DataSource) -> Self {
+        source.to_string()
+    }
+}
