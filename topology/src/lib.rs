@@ -2,11 +2,13 @@
 
 mod components;
 mod distance;
+mod draw;
 mod embedded;
 mod error;
 mod families;
 pub mod files;
 mod graph;
+pub mod layout;
 mod matrix;
 pub mod schedule;
 mod spec;
@@ -14,11 +16,13 @@ mod spectrum;
 mod stream;
 pub mod spectrum;
 mod suggest;
+pub mod svg;
 mod visit;
 mod weights;
 
 pub use components::Components;
 pub use distance::{DistanceSummary, EXACT_WORK, UNREACHABLE};
+pub use draw::{Colouring, Drawing, Scale, colour_at};
 pub use embedded::Embedded;
 pub use error::TopologyError;
 pub use families::Family;

@@ -28,7 +28,7 @@ pub(super) fn geometric(nodes: usize, radius: f64, stream: &mut Stream) -> Edges
 }
 
 /// The points of a geometric graph; drawings use them as the layout.
-pub(crate) fn points(nodes: usize, stream: &mut Stream) -> Vec<(f64, f64)> {
+pub(super) fn points(nodes: usize, stream: &mut Stream) -> Vec<(f64, f64)> {
     (0..nodes).map(|_| (stream.unit(), stream.unit())).collect()
 }
 

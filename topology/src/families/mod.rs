@@ -284,3 +284,8 @@ impl Family {
         }
     }
 }
+
+/// The points of a geometric graph, for drawings.
+pub(crate) fn geometric_points(nodes: usize, seed: u64, attempt: u64) -> Vec<(f64, f64)> {
+    geometric::points(nodes, &mut crate::stream::Stream::new("geometric", seed, attempt))
+}
