@@ -126,10 +126,10 @@ fn uniform(graph: &Graph) -> Result<MixingMatrix, TopologyError> {
     MixingMatrix::new(offsets, columns, values)
 }
 
-type Constructor = fn(Vec<usize>, Vec<u32>, Vec<f64>) -> Result<MixingMatrix, TopologyError>;
+pub(crate) type Constructor = fn(Vec<usize>, Vec<u32>, Vec<f64>) -> Result<MixingMatrix, TopologyError>;
 
 /// `weight(u, v)` on every edge and what is left of one on the diagonal.
-fn rest_on_diagonal(
+pub(crate) fn rest_on_diagonal(
     graph: &Graph,
     weight: impl Fn(usize, usize) -> f64,
     check: Constructor,
