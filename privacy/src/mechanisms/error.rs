@@ -148,3 +148,8 @@ pub(crate) fn all_finite_f32(values: &[f32]) -> Result<(), MechanismError> {
     }
     all_finite(values.iter().copied().map(f64::from))
 }
+
+/// Refuses a count of zero.
+pub(crate) fn not_zero(name: &'static str, count: u64) -> Result<(), MechanismError> {
+    if count == 0 { Err(MechanismError::Empty { name }) } else { Ok(()) }
+}

@@ -4,14 +4,18 @@
 //! |---|---|---|
 //! | [`Gaussian`] | vectors with an L2 sensitivity | exactly μ-GDP with μ = Δ/σ |
 //! | [`Laplace`] | vectors with an L1 sensitivity | ε-DP |
+//! | [`Exponential`] | candidates with scores | ε-DP |
+//! | [`RandomizedResponse`], [`KaryResponse`] | one answer per person | ε-local DP |
+//! | [`EuclideanLaplace`] | points in Rⁿ | ε·d-privacy |
+//! | [`discrete::DiscreteGaussian`], [`discrete::DiscreteLaplace`] | integers | ρ-zCDP, ε-DP, exactly |
 //! | [`MessageNoise`] | messages between nodes | priced with the whole view |
 //!
 //! Noise comes from a [`NoiseSource`](crate::noise::NoiseSource); parameters that are NaN, infinite, zero or
 //! negative are refused when a mechanism is built, and values that are not finite when they are released.
 //!
 //! # Floating point
-//! Mechanisms compute with doubles while their theorems speak of real numbers. The known gaps are
-//! listed in [`noise`](crate::noise#known-gaps-of-floating-point-noise).
+//! All but the discrete mechanisms compute with doubles while their theorems speak of real numbers. The known gaps are
+//! listed in [`noise`](crate::noise#known-gaps-of-floating-point-noise); the discrete mechanisms have none.
 //!
 //! # Example
 //! ```
@@ -27,18 +31,28 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 
+pub mod discrete;
 pub(crate) mod error;
+mod euclidean_laplace;
+mod exponential;
 mod gaussian;
+mod kary_response;
 mod laplace;
 mod message_noise;
+mod randomized_response;
 mod rounding;
+
 #[cfg(test)]
 pub(crate) mod testing;
 
 pub use error::MechanismError;
+pub use euclidean_laplace::EuclideanLaplace;
+pub use exponential::Exponential;
 pub use gaussian::Gaussian;
+pub use kary_response::KaryResponse;
 pub use laplace::Laplace;
 pub use message_noise::MessageNoise;
+pub use randomized_response::RandomizedResponse;
 
 use crate::event::DpEvent;
 

@@ -11,7 +11,6 @@ pub(crate) struct Bits<'a> {
     used: usize,
 }
 
-#[cfg_attr(not(test), expect(dead_code, reason = "the exact samplers come next"))]
 impl<'a> Bits<'a> {
     pub(crate) fn new(source: &'a mut dyn NoiseSource) -> Self {
         Self { source, words: [0; 64], used: 64 }

@@ -27,8 +27,8 @@
 //!   reachable value is about 15σ instead of infinity (a probability below 1e-50).
 //! - The time that a release takes depends on the noise (rejections), not on the value.
 //!
-//! No number of the accountants includes these gaps. Where they matter use the
-//! discrete mechanisms: integers, exact probabilities, no floating point on the sampling path.
+//! No number of the accountants includes these gaps. Where they matter use the [discrete
+//! mechanisms](crate::mechanisms::discrete): integers, exact probabilities, no floating point on the sampling path.
 //!
 //! # Example
 //! ```
