@@ -4,6 +4,7 @@ use std::path::PathBuf;
 
 use thiserror::Error;
 
+use crate::spec::SpecError;
 use crate::suggest::did_you_mean;
 
 /// An error of this crate. [`TopologyError::hint`] says what to try instead.
@@ -150,6 +151,15 @@ pub enum TopologyError {
         /// Bound on the error that was reached.
         residual: f64,
     },
+    /// The graph family of a resampled schedule.
+    #[error(transparent)]
+    Spec(Box<SpecError>),
+    /// A resampled schedule of a graph that is always the same.
+    #[error("`{spec}` is the same graph in every round: there is nothing to resample")]
+    NothingRandom {
+        /// The description of the graph.
+        spec: String,
+    },
     /// A tolerance outside the open interval from zero to one.
     #[error("the tolerance must lie between 0 and 1: {value}")]
     BadTolerance {
@@ -188,6 +198,8 @@ impl TopologyError {
             Self::NotReversible { .. } => {
                 Some("use symmetric weights such as metropolis for a spectrum".into())
             }
+            Self::Spec(error) => error.hint(),
+            Self::NothingRandom { .. } => Some("use `fixed` with this graph, or a random family".into()),
             Self::BadTolerance { .. } => Some("for example 1e-3".into()),
             _ => None,
         }

@@ -22,6 +22,7 @@ pub use shuffled::{first_meetings, shuffled_order};
 use crate::error::TopologyError;
 use crate::graph::Graph;
 use crate::matrix::MixingMatrix;
+use crate::spec::Spec;
 use crate::weights::Weights;
 
 /// What one node does in one step of a pairwise schedule.
@@ -75,7 +76,7 @@ pub struct Step {
 }
 
 /// How the nodes mix, round after round.
-#[derive(Clone)]
+#[derive(Debug, Clone)]
 pub enum Schedule {
     /// The same matrix in each of `steps` steps.
     Fixed {
@@ -107,8 +108,8 @@ pub enum Schedule {
     },
     /// A fresh graph each round.
     Resampled {
-        /// Makes a graph of a seed.
-        sample: Sampler,
+        /// The random family; its seed is replaced in each round.
+        spec: Spec,
         /// The weights on each graph.
         weights: Weights,
         /// Hash of the run id.
@@ -117,9 +118,6 @@ pub enum Schedule {
         steps: usize,
     },
 }
-
-/// Makes the graph of a round from a seed.
-pub type Sampler = Arc<dyn Fn(u64) -> Result<Graph, TopologyError> + Send + Sync>;
 
 impl Schedule {
     /// The same graph and weights in each of `steps` steps.
@@ -159,8 +157,9 @@ impl Schedule {
                 }
                 RoundKind::Matching { graph: graph.clone(), key: *key, round, steps: *steps }
             }
-            Self::Resampled { sample, weights, key, steps } => {
-                let graph = Arc::new(sample(key.seed("resampled", round))?);
+            Self::Resampled { spec, weights, key, steps } => {
+                let fresh = spec.clone().with_seed(key.seed("resampled", round)).build();
+                let graph = Arc::new(fresh.map_err(|error| TopologyError::Spec(Box::new(error)))?.graph);
                 check_roster(graph.nodes(), nodes)?;
                 let matrix = Arc::new(weights.matrix(&graph)?);
                 RoundKind::Repeated { graph, matrix, steps: *steps }

@@ -89,7 +89,7 @@ impl Spectrum {
 /// Smallest non-zero and largest eigenvalue of the Laplacian; the smallest is zero where the graph falls into
 /// parts.
 pub(crate) fn laplacian_extremes(graph: &Graph) -> Result<(f64, f64), TopologyError> {
-    let connected = reversible::is_connected(graph.nodes(), |node| graph.neighbours(node));
+    let connected = graph.is_connected();
     let ends = lanczos::extremes(&Operator::Laplacian(graph), connected)?;
     Ok((if connected { ends.low.value } else { 0.0 }, ends.high.value))
 }

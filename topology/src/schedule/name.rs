@@ -4,9 +4,10 @@ use std::fmt;
 use std::str::FromStr;
 use std::sync::Arc;
 
-use super::{RunKey, Sampler, Schedule};
+use super::{RunKey, Schedule};
 use crate::error::TopologyError;
 use crate::graph::Graph;
+use crate::spec::Spec;
 use crate::weights::Weights;
 
 /// The names that [`ScheduleSpec::from_str`] takes.
@@ -20,7 +21,7 @@ pub const SCHEDULE_NAMES: &[&str] = &[
 ];
 
 /// Which schedule, by name.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq)]
 pub enum ScheduleSpec {
     /// [`Schedule::Fixed`].
     Fixed,
@@ -32,8 +33,8 @@ pub enum ScheduleSpec {
     ShuffledDoubling,
     /// [`Schedule::RandomMatching`].
     RandomMatching,
-    /// [`Schedule::Resampled`], with the text that describes the family.
-    Resampled(String),
+    /// [`Schedule::Resampled`], with the random family.
+    Resampled(Spec),
 }
 
 /// What a schedule may need beside its name.
@@ -50,15 +51,11 @@ pub struct Setting {
 }
 
 impl ScheduleSpec {
-    /// The schedule of this name; `sampler` turns the description of a family into a function that makes graphs.
+    /// The schedule of this name.
     ///
     /// # Errors
-    /// As [`Weights::matrix`] and `sampler`.
-    pub fn schedule(
-        &self,
-        setting: &Setting,
-        sampler: impl Fn(&str) -> Result<Sampler, TopologyError>,
-    ) -> Result<Schedule, TopologyError> {
+    /// As [`Weights::matrix`].
+    pub fn schedule(&self, setting: &Setting) -> Result<Schedule, TopologyError> {
         let key = RunKey::new(&setting.run_id);
         let steps = setting.steps;
         Ok(match self {
@@ -69,8 +66,8 @@ impl ScheduleSpec {
             Self::RandomMatching => {
                 Schedule::RandomMatching { graph: Some(setting.graph.clone()), key, steps }
             }
-            Self::Resampled(family) => {
-                Schedule::Resampled { sample: sampler(family)?, weights: setting.weights.clone(), key, steps }
+            Self::Resampled(spec) => {
+                Schedule::Resampled { spec: spec.clone(), weights: setting.weights.clone(), key, steps }
             }
         })
     }
@@ -89,10 +86,24 @@ impl FromStr for ScheduleSpec {
             "resampled" | "resampled:" => {
                 Err(TopologyError::MissingArgument { name: "resampled", needs: "a graph family" })
             }
-            _ => text.strip_prefix("resampled:").map(|family| Self::Resampled(family.into())).ok_or_else(
-                || TopologyError::UnknownName { what: "schedule", name: text.into(), known: SCHEDULE_NAMES },
-            ),
+            _ => match text.strip_prefix("resampled:") {
+                Some(family) => resampled(family),
+                None => Err(TopologyError::UnknownName {
+                    what: "schedule",
+                    name: text.into(),
+                    known: SCHEDULE_NAMES,
+                }),
+            },
         }
+    }
+}
+
+fn resampled(family: &str) -> Result<ScheduleSpec, TopologyError> {
+    let spec: Spec = family.parse().map_err(|error| TopologyError::Spec(Box::new(error)))?;
+    if spec.is_random() {
+        Ok(ScheduleSpec::Resampled(spec))
+    } else {
+        Err(TopologyError::NothingRandom { spec: family.into() })
     }
 }
 

@@ -9,10 +9,6 @@ fn setting() -> name::Setting {
     name::Setting { graph: ring(12), weights: Weights::Metropolis, steps: 4, run_id: "test".into() }
 }
 
-fn no_family(family: &str) -> Result<Sampler, TopologyError> {
-    Err(TopologyError::UnknownName { what: "family", name: family.into(), known: &[] })
-}
-
 #[test]
 fn names_are_read_as_they_are_written() {
     let names = ["fixed", "one-peer-exponential", "doubling", "shuffled-doubling", "random-matching"];
@@ -39,26 +35,26 @@ fn one_peer_exponential_refuses_other_sizes_with_a_hint_to_doubling() {
 fn an_empty_roster_is_refused_by_every_schedule() {
     for name in ["fixed", "one-peer-exponential", "doubling", "shuffled-doubling", "random-matching"] {
         let spec: ScheduleSpec = name.parse().unwrap();
-        assert!(spec.schedule(&setting(), no_family).unwrap().round(0, 0).is_err(), "{name}");
+        assert!(spec.schedule(&setting()).unwrap().round(0, 0).is_err(), "{name}");
     }
 }
 
 #[test]
 fn the_roster_may_change_between_rounds() {
-    let schedule = ScheduleSpec::ShuffledDoubling.schedule(&setting(), no_family).unwrap();
+    let schedule = ScheduleSpec::ShuffledDoubling.schedule(&setting()).unwrap();
     for (round, nodes) in [(0, 12), (1, 11), (2, 9), (3, 17)] {
         let round = schedule.round(round, nodes).unwrap();
         assert_eq!(round.nodes(), nodes);
         assert!(round.iter().all(|step| step.matrix.nodes() == nodes && step.graph.nodes() == nodes));
     }
-    let fixed = ScheduleSpec::Fixed.schedule(&setting(), no_family).unwrap();
+    let fixed = ScheduleSpec::Fixed.schedule(&setting()).unwrap();
     assert!(matches!(fixed.round(0, 11), Err(TopologyError::RosterSize { expected: 12, nodes: 11 })));
 }
 
 #[test]
 fn messages_travel_along_the_graph_of_the_step_and_nowhere_else() {
     for name in ["fixed", "doubling", "shuffled-doubling", "random-matching"] {
-        let schedule = name.parse::<ScheduleSpec>().unwrap().schedule(&setting(), no_family).unwrap();
+        let schedule = name.parse::<ScheduleSpec>().unwrap().schedule(&setting()).unwrap();
         for step in schedule.round(3, 12).unwrap().iter() {
             let heard: usize = (0..12).map(|node| step.matrix.heard_by(node).count()).sum();
             assert!(heard >= step.graph.edges() && heard <= 2 * step.graph.edges(), "{name}");
@@ -74,7 +70,7 @@ fn messages_travel_along_the_graph_of_the_step_and_nowhere_else() {
 
 #[test]
 fn a_random_matching_is_maximal_fresh_in_each_step_and_repeatable() {
-    let schedule = ScheduleSpec::RandomMatching.schedule(&setting(), no_family).unwrap();
+    let schedule = ScheduleSpec::RandomMatching.schedule(&setting()).unwrap();
     let round = schedule.round(1, 12).unwrap();
     for step in round.iter() {
         let idle = |node: usize| step.roles.as_ref().unwrap()[node] == Role::Idle;
@@ -96,23 +92,22 @@ fn on_the_complete_graph_at_most_one_node_is_idle() {
 
 #[test]
 fn a_resampled_graph_is_fresh_each_round_and_the_same_within_it() {
-    // A ring through the nodes in an order that the seed decides.
-    let sampler = |_: &str| -> Result<Sampler, TopologyError> {
-        Ok(Arc::new(|seed| {
-            let mut order: Vec<u32> = (0..12).collect();
-            key::shuffle(&mut order, &mut RunKey::new(&seed.to_string()).stream("ring", 0, 0));
-            let edges: Vec<(u32, u32)> = (0..12).map(|i| (order[i], order[(i + 1) % 12])).collect();
-            Ok(Graph::from_edges(12, &edges)?.0)
-        }))
-    };
-    let spec: ScheduleSpec = "resampled:ring:12".parse().unwrap();
-    let schedule = spec.schedule(&setting(), sampler).unwrap();
+    let spec: ScheduleSpec = "resampled:regular:12,degree=3".parse().unwrap();
+    let schedule = spec.schedule(&setting()).unwrap();
     let graphs = |round| schedule.round(round, 12).unwrap().iter().map(|step| step.graph).collect::<Vec<_>>();
     assert_eq!(graphs(0).len(), 4);
     assert!(graphs(0).windows(2).all(|pair| pair[0] == pair[1]));
     assert_ne!(graphs(0)[0], graphs(1)[0]);
     assert_eq!(graphs(1)[0], graphs(1)[0]);
-    assert!(spec.schedule(&setting(), no_family).is_err());
+    assert!(matches!(schedule.round(0, 13), Err(TopologyError::RosterSize { expected: 12, nodes: 13 })));
+}
+
+#[test]
+fn a_family_that_cannot_be_resampled_is_refused_with_its_own_hint() {
+    let error = "resampled:ring:12".parse::<ScheduleSpec>().unwrap_err();
+    assert!(error.to_string().contains("ring:12") && error.hint().unwrap().contains("fixed"));
+    let error = "resampled:regulr:12,degree=3".parse::<ScheduleSpec>().unwrap_err();
+    assert!(error.to_string().contains("regulr") && error.hint().unwrap().contains("regular"));
 }
 
 /// Specification of accounting: after the one-peer-exponential schedule a watcher has lost 2^-k to a node first met

@@ -44,23 +44,6 @@ pub(super) fn balance(matrix: &MixingMatrix) -> Result<Balance, TopologyError> {
     Ok(Balance { roots: Some(roots), connected: parts == 1 })
 }
 
-/// Whether a graph given by neighbour lists is connected.
-pub(super) fn is_connected<'a>(nodes: usize, neighbours: impl Fn(usize) -> &'a [u32]) -> bool {
-    let mut seen = vec![false; nodes];
-    let mut stack = vec![0u32];
-    let mut count = 1;
-    seen[0] = true;
-    while let Some(node) = stack.pop() {
-        for &other in neighbours(node as usize) {
-            if !std::mem::replace(&mut seen[other as usize], true) {
-                count += 1;
-                stack.push(other);
-            }
-        }
-    }
-    count == nodes
-}
-
 /// An arrival at a node for the first time.
 struct Arrival {
     to: usize,
