@@ -58,6 +58,13 @@ impl From<topology::TopologyError> for Failure {
     }
 }
 
+impl From<topology::SpecError> for Failure {
+    fn from(error: topology::SpecError) -> Self {
+        let hint = error.hint();
+        Self::of(error, hint)
+    }
+}
+
 impl From<std::io::Error> for Failure {
     fn from(error: std::io::Error) -> Self {
         Self::of(error, None)

@@ -2,6 +2,7 @@
 
 mod completions;
 mod privacy;
+mod topology;
 
 use crate::failure::Result;
 use std::process::ExitCode;
@@ -9,6 +10,8 @@ use std::process::ExitCode;
 /// What `murmur` can do.
 #[derive(Debug, clap::Subcommand)]
 pub(crate) enum Command {
+    /// Describe a graph and how fast gossip mixes on it, draw it, or compare several
+    Topology(topology::Args),
     /// Account for privacy: between the nodes of a network, or for one releasing party
     Privacy(privacy::Args),
     /// Print a completion script for a shell
@@ -18,6 +21,7 @@ pub(crate) enum Command {
 /// Runs a command.
 pub(crate) fn run(command: Command) -> Result<ExitCode> {
     match command {
+        Command::Topology(args) => topology::run(args),
         Command::Privacy(args) => privacy::run(args),
         Command::Completions(args) => completions::run(&args),
     }
