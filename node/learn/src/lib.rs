@@ -2,4 +2,5 @@
 
 pub mod data;
 pub mod metrics;
+pub mod model;
 pub mod partition;

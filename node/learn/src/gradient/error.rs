@@ -1,0 +1,67 @@
+//! Errors of private gradients.
+
+use thiserror::Error;
+
+use crate::model::ModelError;
+
+/// Why a private gradient cannot be made.
+#[derive(Debug, Clone, PartialEq, Error)]
+pub enum GradientError {
+    /// Data, parameters and model do not fit.
+    #[error(transparent)]
+    Model(#[from] ModelError),
+    /// A sampling rate outside (0, 1].
+    #[error("The sampling rate must be above 0 and at most 1: {rate}")]
+    Rate {
+        /// What was given.
+        rate: f64,
+    },
+    /// A noise multiplier that is negative or not finite.
+    #[error("The noise multiplier must be zero or positive and finite: {value}")]
+    NoiseMultiplier {
+        /// What was given.
+        value: f64,
+    },
+    /// A sample of other records than those that it is used with.
+    #[error("The sample was drawn from {sampled} records, and the data have {records}")]
+    Population {
+        /// Records that were sampled from.
+        sampled: usize,
+        /// Records of the data.
+        records: usize,
+    },
+    /// A sample far above its expected size.
+    #[error("The sample has {drawn} records where at most {capacity} are provided for")]
+    SampleTooLarge {
+        /// Records drawn.
+        drawn: usize,
+        /// The largest number that the bound on rounding errors covers.
+        capacity: usize,
+    },
+    /// A workspace that was made for another model.
+    #[error("The workspace is for {needs} parameters, and {has} were given")]
+    Workspace {
+        /// Parameters of its model.
+        needs: usize,
+        /// Parameters given.
+        has: usize,
+    },
+}
+
+impl GradientError {
+    /// What the user can do about it.
+    pub fn hint(&self) -> String {
+        match self {
+            Self::Model(error) => error.hint(),
+            Self::Rate { .. } => "the rate is the expected batch size divided by the number of records".into(),
+            Self::NoiseMultiplier { .. } => {
+                "noise multiplier is noise divided by clip norm; calibrate it from ε and δ".into()
+            }
+            Self::Population { .. } => "draw the sample with a sampler for these data".into(),
+            Self::SampleTooLarge { .. } => {
+                "an honest draw does this with probability below 1e-30: check where the sample comes from".into()
+            }
+            Self::Workspace { .. } => "make one workspace per model".into(),
+        }
+    }
+}

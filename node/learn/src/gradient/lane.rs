@@ -1,0 +1,73 @@
+//! One worker's share of a batch: chunk after chunk through a pass, into one sum.
+
+use privacy::clip::ClipNorm;
+
+use crate::model::{Chunk, Examples, Model, Pass, kernel};
+
+/// What to do with the gradients of a chunk.
+#[derive(Clone, Copy)]
+pub(super) enum Adding {
+    /// Each clipped to the norm.
+    Clipped(ClipNorm),
+    /// As they are.
+    Plain,
+}
+
+/// Buffers of one worker, made once.
+pub(super) struct Lane {
+    pass: Box<dyn Pass>,
+    chunk: Chunk,
+    chunk_rows: usize,
+    norms: Vec<f64>,
+    weights: Vec<f32>,
+    pub(super) sum: Vec<f32>,
+    /// The sum of one chunk: added as a whole, which keeps rounding errors small.
+    part: Vec<f32>,
+}
+
+impl Lane {
+    pub(super) fn new(model: &dyn Model) -> Self {
+        let (rows, count) = (model.chunk_rows(), model.parameter_count());
+        Self {
+            pass: model.pass(rows),
+            chunk: Chunk::with_capacity(rows, model.inputs()),
+            chunk_rows: rows,
+            norms: vec![0.0; rows],
+            weights: vec![0.0; rows],
+            sum: vec![0.0; count],
+            part: vec![0.0; count],
+        }
+    }
+
+    /// Overwrites `sum` with the sum over `records`.
+    pub(super) fn run(&mut self, params: &[f32], data: &dyn Examples, records: &[u32], adding: Adding) {
+        if records.is_empty() {
+            self.sum.fill(0.0);
+        }
+        for (index, records) in records.chunks(self.chunk_rows).enumerate() {
+            self.chunk.gather(data, records);
+            self.pass.forward(params, &self.chunk);
+            self.pass.backward(params, &self.chunk);
+            if let Adding::Clipped(clip) = adding {
+                self.weigh(clip);
+            }
+            let out = if index == 0 { &mut self.sum } else { &mut self.part };
+            match adding {
+                Adding::Clipped(_) => {
+                    self.pass.weighted_sum(&mut self.chunk, &self.weights[..records.len()], out);
+                }
+                Adding::Plain => self.pass.sum(&mut self.chunk, out),
+            }
+            if index > 0 {
+                kernel::add(&mut self.sum, &self.part);
+            }
+        }
+    }
+
+    /// The factor of each example of the chunk.
+    fn weigh(&mut self, clip: ClipNorm) {
+        let norms = &mut self.norms[..self.chunk.rows()];
+        self.pass.squared_norms(&self.chunk, norms);
+        self.weights.iter_mut().zip(norms).for_each(|(weight, norm)| *weight = clip.factor(*norm));
+    }
+}

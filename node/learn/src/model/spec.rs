@@ -1,0 +1,91 @@
+//! A model as a config describes it.
+
+use serde::{Deserialize, Serialize};
+
+use super::{
+    Activation, Cnn, LinearRegression, LogisticRegression, Mean, Mlp, Model, ModelError, RidgeRegression,
+    SoftmaxRegression,
+};
+use crate::data::{Dataset, Task};
+
+/// Which model, in the words of a config; sizes come from the data.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(tag = "kind", rename_all = "lowercase", deny_unknown_fields)]
+pub enum ModelSpec {
+    /// The mean of the records.
+    Mean {},
+    /// Linear regression.
+    Linear {},
+    /// Ridge regression.
+    Ridge {
+        /// λ of the penalty (λ/2)‖θ‖².
+        penalty: f64,
+    },
+    /// Logistic regression on two classes.
+    Logistic {},
+    /// Softmax regression.
+    Softmax {},
+    /// Multi-layer perceptron.
+    Mlp {
+        /// Widths of the hidden layers.
+        hidden: Vec<usize>,
+        /// Between layers; rectifiers unless said otherwise.
+        #[serde(default = "relu")]
+        activation: Activation,
+    },
+    /// The small convolutional network.
+    Cnn {},
+}
+
+impl ModelSpec {
+    /// The model for records like those of `data`.
+    ///
+    /// # Errors
+    /// Data that the model is not for, or sizes that make no sense.
+    pub fn build(&self, data: &Dataset) -> Result<Box<dyn Model>, ModelError> {
+        let (inputs, task) = (data.columns(), data.task());
+        Ok(match self {
+            Self::Mean {} => Box::new(Mean::new(inputs)?),
+            Self::Linear {} => fitting(LinearRegression::new(inputs)?, task)?,
+            Self::Ridge { penalty } => fitting(RidgeRegression::new(inputs, *penalty)?, task)?,
+            Self::Logistic {} => fitting(LogisticRegression::new(inputs)?, task)?,
+            Self::Softmax {} => fitting(SoftmaxRegression::new(inputs, classes(task))?, task)?,
+            Self::Mlp { hidden, activation } => Box::new(Mlp::new(inputs, hidden, *activation, task)?),
+            Self::Cnn {} => {
+                let (height, width) = sides(data)?;
+                fitting(Cnn::small(height, width, classes(task))?, task)?
+            }
+        })
+    }
+}
+
+/// The model, if its loss is for this kind of target.
+fn fitting(model: impl Model + 'static, task: Task) -> Result<Box<dyn Model>, ModelError> {
+    if model.task() == task {
+        return Ok(Box::new(model));
+    }
+    let (needs, has) = (super::error::in_words(model.task()), super::error::in_words(task));
+    Err(ModelError::Targets { kind: model.kind(), needs, has })
+}
+
+/// Two where there are none: `fitting` then says what is wrong with the targets.
+fn classes(task: Task) -> usize {
+    match task {
+        Task::Classification { classes } => classes,
+        Task::Regression | Task::Unlabelled => 2,
+    }
+}
+
+/// The image's sides, from the data or as a square.
+fn sides(data: &Dataset) -> Result<(usize, usize), ModelError> {
+    if let Some(shape) = data.image_shape() {
+        return Ok((shape.height, shape.width));
+    }
+    let features = data.columns();
+    let side = features.isqrt();
+    if side * side == features { Ok((side, side)) } else { Err(ModelError::NotAnImage { features }) }
+}
+
+fn relu() -> Activation {
+    Activation::Relu
+}

@@ -1,0 +1,144 @@
+//! Every model's loss and gradient against an independent double-precision model and central differences.
+
+mod naive;
+
+use learn::data::{Dataset, Targets, Task};
+use learn::model::{
+    Activation, Cnn, ConvLayer, LinearRegression, LogisticRegression, Mean, Mlp, Model, Pool, RidgeRegression,
+    SoftmaxRegression, gradient, loss, predict,
+};
+use naive::{Loss, Net};
+use rand_chacha::ChaCha8Rng;
+use rand_chacha::rand_core::{Rng, SeedableRng};
+
+/// Uniform on [−1, 1).
+fn uniform(random: &mut ChaCha8Rng) -> f32 {
+    (f64::from(random.next_u32()) / f64::from(1_u32 << 31) - 1.0) as f32
+}
+
+fn records(count: usize, columns: usize, task: Task) -> Dataset {
+    let mut random = ChaCha8Rng::seed_from_u64(5);
+    let features = (0..count * columns).map(|_| uniform(&mut random)).collect();
+    let targets = match task {
+        Task::Classification { classes } => Targets::Class {
+            labels: (0..count).map(|_| random.next_u32() % classes as u32).collect(),
+            classes,
+        },
+        Task::Regression => Targets::Real((0..count).map(|_| uniform(&mut random)).collect()),
+        Task::Unlabelled => Targets::None,
+    };
+    Dataset::new(features, columns, targets).unwrap()
+}
+
+/// Compares loss and gradient at random parameters; 70 records make one full chunk and one short one.
+fn assert_matches(model: &dyn Model, net: &Net, head: Loss) {
+    let data = records(70, model.inputs(), model.task());
+    let mut random = ChaCha8Rng::seed_from_u64(9);
+    let params: Vec<f32> = (0..model.parameter_count()).map(|_| 0.4 * uniform(&mut random)).collect();
+    let exact: Vec<f64> = params.iter().map(|&p| f64::from(p)).collect();
+
+    let (ours, theirs) =
+        (loss(model, &params, &data).unwrap(), naive::loss(net, head, model.penalty(), &exact, &data));
+    assert!((ours - theirs).abs() <= 2e-6 * theirs.abs(), "{}: loss {ours}, not {theirs}", model.kind());
+
+    let ours = gradient(model, &params, &data).unwrap();
+    let theirs = naive::gradient(net, head, model.penalty(), &exact, &data);
+    let scale = theirs.iter().map(|g| g * g).sum::<f64>().sqrt();
+    for (i, (&ours, &theirs)) in ours.iter().zip(&theirs).enumerate() {
+        // Single precision over a few hundred terms: errors near 1e-6 of the whole gradient.
+        assert!((f64::from(ours) - theirs).abs() < 4e-6 * scale, "{} [{i}]: {ours}, not {theirs}", model.kind());
+    }
+}
+
+fn dense(widths: &[usize], tanh: bool) -> Net {
+    Net::Dense { widths: widths.to_vec(), tanh }
+}
+
+#[test]
+fn the_gradient_of_the_mean_is_the_difference_quotient() {
+    assert_matches(&Mean::new(7).unwrap(), &Net::Mean, Loss::Squared);
+}
+
+#[test]
+fn the_gradient_of_linear_regression_is_the_difference_quotient() {
+    assert_matches(&LinearRegression::new(9).unwrap(), &dense(&[9, 1], false), Loss::Squared);
+}
+
+#[test]
+fn the_gradient_of_ridge_regression_contains_its_penalty() {
+    assert_matches(&RidgeRegression::new(9, 0.3).unwrap(), &dense(&[9, 1], false), Loss::Squared);
+}
+
+#[test]
+fn the_gradient_of_logistic_regression_is_the_difference_quotient() {
+    assert_matches(&LogisticRegression::new(9).unwrap(), &dense(&[9, 1], false), Loss::Logistic);
+}
+
+#[test]
+fn the_gradient_of_softmax_regression_is_the_difference_quotient() {
+    assert_matches(&SoftmaxRegression::new(9, 4).unwrap(), &dense(&[9, 4], false), Loss::Softmax);
+}
+
+#[test]
+fn the_gradient_of_perceptrons_of_any_depth_is_the_difference_quotient() {
+    let classes = Task::Classification { classes: 3 };
+    for hidden in [vec![5], vec![6, 5], vec![4, 7, 5]] {
+        let widths = [vec![8], hidden.clone(), vec![3]].concat();
+        for (activation, tanh) in [(Activation::Relu, false), (Activation::Tanh, true)] {
+            let model = Mlp::new(8, &hidden, activation, classes).unwrap();
+            assert_matches(&model, &dense(&widths, tanh), Loss::Softmax);
+        }
+    }
+    let model = Mlp::new(8, &[6], Activation::Tanh, Task::Regression).unwrap();
+    assert_matches(&model, &dense(&[8, 6, 1], true), Loss::Squared);
+}
+
+#[test]
+fn the_gradient_of_convolutional_networks_is_the_difference_quotient() {
+    let pool = |size, stride| Some(Pool { size, stride });
+    let layer = |channels, kernel, stride, padding, pool| ConvLayer { channels, kernel, stride, padding, pool };
+    // Strides, paddings and poolings of every kind: odd and even, overlapping or not, with a rest or without.
+    let stacks = [
+        (9, vec![layer(3, 4, 2, 1, pool(2, 1)), layer(4, 2, 1, 0, pool(2, 1))]),
+        (10, vec![layer(2, 3, 1, 1, pool(2, 2)), layer(3, 3, 2, 2, None)]),
+        (11, vec![layer(3, 5, 3, 2, pool(3, 2))]),
+    ];
+    for (side, layers) in stacks {
+        let model = Cnn::new((side, side), &layers, &[6], Activation::Relu, 3).unwrap();
+        let first_dense = model.tensors()[2 * layers.len()].shape[1];
+        let net = Net::Conv { side, layers, widths: vec![first_dense, 6, 3] };
+        assert_matches(&model, &net, Loss::Softmax);
+    }
+}
+
+#[test]
+fn the_small_network_has_the_published_number_of_parameters() {
+    assert_eq!(Cnn::small(28, 28, 10).unwrap().parameter_count(), 26_010);
+}
+
+#[test]
+fn predictions_are_probabilities_and_labels_their_largest() {
+    let model = SoftmaxRegression::new(9, 4).unwrap();
+    let data = records(70, 9, model.task());
+    let params: Vec<f32> = (0..40).map(|i| (i % 7) as f32 * 0.3 - 1.0).collect();
+    let predictions = predict(&model, &params, &data).unwrap();
+    let labels = predictions.labels().unwrap();
+    let learn::model::Predictions::Classes { classes: 4, probabilities } = predictions else {
+        panic!("softmax predicts classes");
+    };
+    for (row, &label) in probabilities.chunks(4).zip(&labels) {
+        assert!((row.iter().sum::<f32>() - 1.0).abs() < 1e-5);
+        assert!(row.iter().all(|&p| p <= row[label as usize]));
+    }
+}
+
+#[test]
+fn data_that_do_not_fit_are_named() {
+    let model = SoftmaxRegression::new(9, 4).unwrap();
+    let zeros = model.initial(1);
+    let message = |data: &Dataset| loss(&model, &zeros, data).unwrap_err().to_string();
+    assert!(message(&records(3, 8, model.task())).contains("9 features, and the records have 8"));
+    assert!(message(&records(3, 9, Task::Regression)).contains("4 classes, and the data are for real targets"));
+    assert!(loss(&model, &zeros[1..], &records(3, 9, model.task())).is_err());
+    assert!(loss(&model, &zeros, &records(3, 9, model.task()).subset(&[])).is_err());
+}
