@@ -1,13 +1,18 @@
 //! Every model's loss and gradient against an independent double-precision model and central differences.
 
+#![allow(clippy::unwrap_used, reason = "a test that cannot be set up should fail")]
+
 mod naive;
 
 use learn::data::{Dataset, Targets, Task};
+use learn::gradient::{PoissonSampler, SamplingRate, Workspace};
 use learn::model::{
-    Activation, Cnn, ConvLayer, LinearRegression, LogisticRegression, Mean, Mlp, Model, Pool, RidgeRegression,
-    SoftmaxRegression, gradient, loss, predict,
+    Activation, Cnn, ConvLayer, LinearRegression, LogisticRegression, Mean, Mlp, Model, Pool,
+    RidgeRegression, SoftmaxRegression, gradient, loss, predict,
 };
 use naive::{Loss, Net};
+use privacy::clip::ClipNorm;
+use privacy::noise::danger_from_seed;
 use rand_chacha::ChaCha8Rng;
 use rand_chacha::rand_core::{Rng, SeedableRng};
 
@@ -46,8 +51,40 @@ fn assert_matches(model: &dyn Model, net: &Net, head: Loss) {
     let scale = theirs.iter().map(|g| g * g).sum::<f64>().sqrt();
     for (i, (&ours, &theirs)) in ours.iter().zip(&theirs).enumerate() {
         // Single precision over a few hundred terms: errors near 1e-6 of the whole gradient.
-        assert!((f64::from(ours) - theirs).abs() < 4e-6 * scale, "{} [{i}]: {ours}, not {theirs}", model.kind());
+        assert!(
+            (f64::from(ours) - theirs).abs() < 4e-6 * scale,
+            "{} [{i}]: {ours}, not {theirs}",
+            model.kind()
+        );
     }
+}
+
+/// Compares the clipped sum with gradients of single records, formed, measured and clipped one by one.
+fn assert_clipped_sum_matches(model: &dyn Model, net: &Net, head: Loss) {
+    let data = records(70, model.inputs(), model.task());
+    // No parameter is zero: a dead unit would then sit exactly on the kink, where difference quotients say one half.
+    let params: Vec<f32> =
+        model.initial(3).iter().enumerate().map(|(i, p)| p + (i % 5) as f32 * 0.1 - 0.17).collect();
+    let exact: Vec<f64> = params.iter().map(|&p| f64::from(p)).collect();
+    let gradients: Vec<Vec<f64>> =
+        (0..data.len()).map(|record| naive::record_gradient(net, head, &exact, &data, record)).collect();
+    let norm = |g: &[f64]| g.iter().map(|x| x * x).sum::<f64>().sqrt();
+    let mut norms: Vec<f64> = gradients.iter().map(|g| norm(g)).collect();
+    norms.sort_by(f64::total_cmp);
+    // The median norm: half of the records are clipped.
+    let clip = norms[35];
+    let mut theirs = vec![0.0; params.len()];
+    for gradient in &gradients {
+        let factor = (clip / norm(gradient)).min(1.0);
+        theirs.iter_mut().zip(gradient).for_each(|(sum, g)| *sum += factor * g);
+    }
+    let mut source = danger_from_seed(1, "batches");
+    let sample = PoissonSampler::new(SamplingRate::ALL, 70).draw(&mut source);
+    let sum =
+        Workspace::new(model).clipped_sum(&params, &data, sample, ClipNorm::new(clip).unwrap()).unwrap();
+    let (ours, _) = sum.release(0.0, &mut source).unwrap();
+    let off: Vec<f64> = ours.values().iter().zip(&theirs).map(|(&o, t)| f64::from(o) * 70.0 - t).collect();
+    assert!(norm(&off) < 5e-6 * norm(&theirs), "{}: off by {}", model.kind(), norm(&off) / norm(&theirs));
 }
 
 fn dense(widths: &[usize], tanh: bool) -> Net {
@@ -96,7 +133,8 @@ fn the_gradient_of_perceptrons_of_any_depth_is_the_difference_quotient() {
 #[test]
 fn the_gradient_of_convolutional_networks_is_the_difference_quotient() {
     let pool = |size, stride| Some(Pool { size, stride });
-    let layer = |channels, kernel, stride, padding, pool| ConvLayer { channels, kernel, stride, padding, pool };
+    let layer =
+        |channels, kernel, stride, padding, pool| ConvLayer { channels, kernel, stride, padding, pool };
     // Strides, paddings and poolings of every kind: odd and even, overlapping or not, with a rest or without.
     let stacks = [
         (9, vec![layer(3, 4, 2, 1, pool(2, 1)), layer(4, 2, 1, 0, pool(2, 1))]),
@@ -109,6 +147,24 @@ fn the_gradient_of_convolutional_networks_is_the_difference_quotient() {
         let net = Net::Conv { side, layers, widths: vec![first_dense, 6, 3] };
         assert_matches(&model, &net, Loss::Softmax);
     }
+}
+
+#[test]
+fn the_clipped_sum_is_that_of_gradients_clipped_one_by_one() {
+    let classes = Task::Classification { classes: 3 };
+    assert_clipped_sum_matches(&Mean::new(7).unwrap(), &Net::Mean, Loss::Squared);
+    assert_clipped_sum_matches(&RidgeRegression::new(7, 0.4).unwrap(), &dense(&[7, 1], false), Loss::Squared);
+    assert_clipped_sum_matches(&LogisticRegression::new(7).unwrap(), &dense(&[7, 1], false), Loss::Logistic);
+    assert_clipped_sum_matches(&SoftmaxRegression::new(7, 3).unwrap(), &dense(&[7, 3], false), Loss::Softmax);
+    let mlp = Mlp::new(7, &[6, 5], Activation::Tanh, classes).unwrap();
+    assert_clipped_sum_matches(&mlp, &dense(&[7, 6, 5, 3], true), Loss::Softmax);
+    let layers = vec![
+        ConvLayer { channels: 3, kernel: 4, stride: 2, padding: 1, pool: Some(Pool { size: 2, stride: 1 }) },
+        ConvLayer { channels: 2, kernel: 2, stride: 1, padding: 0, pool: None },
+    ];
+    let cnn = Cnn::new((9, 9), &layers, &[4], Activation::Relu, 3).unwrap();
+    let widths = vec![cnn.tensors()[4].shape[1], 4, 3];
+    assert_clipped_sum_matches(&cnn, &Net::Conv { side: 9, layers, widths }, Loss::Softmax);
 }
 
 #[test]
@@ -138,7 +194,9 @@ fn data_that_do_not_fit_are_named() {
     let zeros = model.initial(1);
     let message = |data: &Dataset| loss(&model, &zeros, data).unwrap_err().to_string();
     assert!(message(&records(3, 8, model.task())).contains("9 features, and the records have 8"));
-    assert!(message(&records(3, 9, Task::Regression)).contains("4 classes, and the data are for real targets"));
+    assert!(
+        message(&records(3, 9, Task::Regression)).contains("4 classes, and the data are for real targets")
+    );
     assert!(loss(&model, &zeros[1..], &records(3, 9, model.task())).is_err());
     assert!(loss(&model, &zeros, &records(3, 9, model.task()).subset(&[])).is_err());
 }

@@ -115,9 +115,4 @@ impl ClippedSum {
             Unit::Node => DpEvent::Gaussian { noise_multiplier: noise_multiplier / 2.0 },
         }
     }
-
-    #[cfg(test)]
-    pub(crate) fn values(&self) -> &[f32] {
-        &self.values
-    }
 }

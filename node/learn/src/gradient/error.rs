@@ -53,13 +53,16 @@ impl GradientError {
     pub fn hint(&self) -> String {
         match self {
             Self::Model(error) => error.hint(),
-            Self::Rate { .. } => "the rate is the expected batch size divided by the number of records".into(),
+            Self::Rate { .. } => {
+                "the rate is the expected batch size divided by the number of records".into()
+            }
             Self::NoiseMultiplier { .. } => {
                 "noise multiplier is noise divided by clip norm; calibrate it from ε and δ".into()
             }
             Self::Population { .. } => "draw the sample with a sampler for these data".into(),
             Self::SampleTooLarge { .. } => {
-                "an honest draw does this with probability below 1e-30: check where the sample comes from".into()
+                "an honest draw does this with probability below 1e-30: check where the sample comes from"
+                    .into()
             }
             Self::Workspace { .. } => "make one workspace per model".into(),
         }

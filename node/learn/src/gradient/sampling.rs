@@ -116,7 +116,11 @@ impl PoissonSampler {
     /// The rate in the event is the probability that [`draw`](Self::draw) uses.
     pub fn event(&self, noise_multiplier: f64) -> DpEvent {
         let gaussian = DpEvent::Gaussian { noise_multiplier };
-        if self.rate == SamplingRate::ALL { gaussian } else { gaussian.poisson_sampled(self.rate.probability()) }
+        if self.rate == SamplingRate::ALL {
+            gaussian
+        } else {
+            gaussian.poisson_sampled(self.rate.probability())
+        }
     }
 }
 

@@ -109,7 +109,9 @@ impl Workspace {
         let share = records.len().div_ceil(self.lanes.len()).max(self.chunk_rows);
         let used = records.len().div_ceil(share).max(1);
         let lanes = &mut self.lanes[..used];
-        let part = |lane: usize| &records[(lane * share).min(records.len())..((lane + 1) * share).min(records.len())];
+        let part = |lane: usize| {
+            &records[(lane * share).min(records.len())..((lane + 1) * share).min(records.len())]
+        };
         if used > 1 && records.len() * needs > WORTH_A_THREAD {
             lanes.par_iter_mut().enumerate().for_each(|(i, lane)| lane.run(params, data, part(i), adding));
         } else {
@@ -117,7 +119,8 @@ impl Workspace {
         }
         let (first, others) = lanes.split_at_mut(1);
         others.iter().for_each(|lane| kernel::add(&mut first[0].sum, &lane.sum));
-        let spare = self.spare.take().filter(|values| values.len() == needs).unwrap_or_else(|| vec![0.0; needs]);
+        let spare =
+            self.spare.take().filter(|values| values.len() == needs).unwrap_or_else(|| vec![0.0; needs]);
         Ok(std::mem::replace(&mut first[0].sum, spare))
     }
 }

@@ -175,7 +175,8 @@ impl CnnPass {
         let last = self.layers.len() - 1;
         let positions = self.shape.convolutions[last].pooling.positions();
         let (rows, width) = (self.rows, self.flat_width());
-        for (index, plane) in self.plane_signals[last][..rows * width].chunks_exact_mut(positions).enumerate() {
+        for (index, plane) in self.plane_signals[last][..rows * width].chunks_exact_mut(positions).enumerate()
+        {
             let (channel, image) = (index / rows, index % rows);
             plane.copy_from_slice(&flat[image * width + channel * positions..][..positions]);
         }

@@ -59,10 +59,6 @@ impl DenseShape {
         self.widths[0]
     }
 
-    pub(crate) fn parameter_count(&self) -> usize {
-        self.widths.windows(2).map(|pair| (pair[0] + 1) * pair[1]).sum()
-    }
-
     /// The tensors in the order of the flat vector, named as PyTorch names those of an `nn.Sequential`.
     pub(crate) fn tensors(&self, prefix: &str) -> Vec<TensorShape> {
         let last = self.layers() - 1;

@@ -67,7 +67,9 @@ pub enum ModelError {
     #[error("A loss, gradient or prediction needs at least one record")]
     NoRecords,
     /// Layers that do not fit the image.
-    #[error("Convolution layer {layer} does not fit: kernel {kernel} on an image of {height}×{width} with padding {padding}")]
+    #[error(
+        "Convolution layer {layer} does not fit: kernel {kernel} on an image of {height}×{width} with padding {padding}"
+    )]
     Convolution {
         /// Counted from 1.
         layer: usize,

@@ -82,7 +82,8 @@ pub fn gradient(model: &dyn Model, params: &[f32], data: &Dataset) -> Result<Vec
         gradient.iter_mut().zip(&part).for_each(|(sum, &value)| *sum += f64::from(value));
     }
     let count = data.len() as f64;
-    let with_penalty = |(&sum, &param): (&f64, &f32)| (sum / count + model.penalty() * f64::from(param)) as f32;
+    let with_penalty =
+        |(&sum, &param): (&f64, &f32)| (sum / count + model.penalty() * f64::from(param)) as f32;
     Ok(gradient.iter().zip(params).map(with_penalty).collect())
 }
 

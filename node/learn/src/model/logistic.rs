@@ -25,7 +25,8 @@ impl LogisticRegression {
     /// No feature.
     pub fn new(inputs: usize) -> Result<Self, ModelError> {
         at_least_one("features", inputs)?;
-        let shape = DenseShape { widths: vec![inputs, 1], activation: Activation::Relu, head: Head::Logistic };
+        let shape =
+            DenseShape { widths: vec![inputs, 1], activation: Activation::Relu, head: Head::Logistic };
         Ok(Self { shape })
     }
 }

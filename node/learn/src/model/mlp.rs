@@ -23,7 +23,12 @@ impl Mlp {
     ///
     /// # Errors
     /// No feature, no hidden layer, a layer without units, fewer than two classes, or records without targets.
-    pub fn new(inputs: usize, hidden: &[usize], activation: Activation, task: Task) -> Result<Self, ModelError> {
+    pub fn new(
+        inputs: usize,
+        hidden: &[usize],
+        activation: Activation,
+        task: Task,
+    ) -> Result<Self, ModelError> {
         at_least_one("features", inputs)?;
         at_least_one("hidden layers", hidden.len())?;
         hidden.iter().try_for_each(|&width| at_least_one("units of a hidden layer", width))?;
@@ -74,5 +79,4 @@ impl Model for Mlp {
     fn chunk_predict(&self, outputs: &mut [f32]) {
         self.shape.head.predict(outputs);
     }
-
 }

@@ -21,7 +21,14 @@ impl Pooling {
             return None;
         }
         let squares = |side: usize| side.checked_sub(size).map(|rest| rest / stride + 1);
-        Some(Self { size, stride, in_height, in_width, height: squares(in_height)?, width: squares(in_width)? })
+        Some(Self {
+            size,
+            stride,
+            in_height,
+            in_width,
+            height: squares(in_height)?,
+            width: squares(in_width)?,
+        })
     }
 
     pub(crate) fn positions(&self) -> usize {
@@ -34,7 +41,8 @@ impl Pooling {
             #[inline(always)]
             || {
                 let plane_length = self.in_height * self.in_width;
-                let outs = pooled.chunks_exact_mut(self.positions()).zip(winners.chunks_exact_mut(self.positions()));
+                let outs =
+                    pooled.chunks_exact_mut(self.positions()).zip(winners.chunks_exact_mut(self.positions()));
                 for (plane, (pooled, winners)) in planes.chunks_exact(plane_length).zip(outs) {
                     for y in 0..self.height {
                         let line = y * self.width..(y + 1) * self.width;

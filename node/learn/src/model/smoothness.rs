@@ -96,7 +96,8 @@ mod tests {
 
     #[test]
     fn a_neural_network_has_no_certificate() {
-        let model = Mlp::new(3, &[4], Activation::Tanh, crate::data::Task::Classification { classes: 2 }).unwrap();
+        let model =
+            Mlp::new(3, &[4], Activation::Tanh, crate::data::Task::Classification { classes: 2 }).unwrap();
         assert_eq!(certified_rho(&model, 1.0, 0.1, None, 1.0), None);
         assert_eq!(certified_rho(&Mean::new(1).unwrap(), f64::NAN, 0.1, None, 1.0), None);
     }

@@ -52,7 +52,13 @@ pub(crate) fn gradient(net: &Net, head: Loss, penalty: f64, params: &[f64], data
 }
 
 /// Central differences of the loss of one record.
-pub(crate) fn record_gradient(net: &Net, head: Loss, params: &[f64], data: &Dataset, record: usize) -> Vec<f64> {
+pub(crate) fn record_gradient(
+    net: &Net,
+    head: Loss,
+    params: &[f64],
+    data: &Dataset,
+    record: usize,
+) -> Vec<f64> {
     differences(params, |at| record_loss(net, head, at, data, record))
 }
 
@@ -90,11 +96,18 @@ fn dense(widths: &[usize], tanh: bool, mut params: &[f64], mut values: Vec<f64>)
     for (layer, pair) in widths.windows(2).enumerate() {
         let (weights, rest) = params.split_at(pair[0] * pair[1]);
         let (bias, rest) = rest.split_at(pair[1]);
-        let sum = |o: usize| {
-            bias[o] + (0..pair[0]).map(|i| weights[o * pair[0] + i] * values[i]).sum::<f64>()
-        };
+        let sum =
+            |o: usize| bias[o] + (0..pair[0]).map(|i| weights[o * pair[0] + i] * values[i]).sum::<f64>();
         let last = layer + 2 == widths.len();
-        let function = |z: f64| if last { z } else if tanh { z.tanh() } else { z.max(0.0) };
+        let function = |z: f64| {
+            if last {
+                z
+            } else if tanh {
+                z.tanh()
+            } else {
+                z.max(0.0)
+            }
+        };
         values = (0..pair[1]).map(|o| function(sum(o))).collect();
         params = rest;
     }
@@ -124,8 +137,7 @@ fn convolve(layer: &ConvLayer, params: &[f64], planes: &[Vec<f64>], side: usize)
     let (size, step) = pool.map_or((1, 1), |pool| (pool.size, pool.stride));
     let pooled_side = (out_side - size) / step + 1;
     let plane = |o: usize| {
-        let full: Vec<f64> =
-            (0..out_side * out_side).map(|i| value(o, i / out_side, i % out_side)).collect();
+        let full: Vec<f64> = (0..out_side * out_side).map(|i| value(o, i / out_side, i % out_side)).collect();
         let square = |y: usize, x: usize| {
             (0..size * size)
                 .map(|i| full[(y * step + i / size) * out_side + x * step + i % size])
