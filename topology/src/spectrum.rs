@@ -8,6 +8,8 @@
 //! Invariant: every eigenvalue comes with a residual bound: an eigenvalue lies within it.
 
 mod chebyshev;
+mod elimination;
+mod inverse;
 mod lanczos;
 mod operator;
 mod reversible;

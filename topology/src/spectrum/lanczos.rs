@@ -6,11 +6,14 @@
 //! out in every step, else it would come back as the smallest eigenvalue. Where the basis does not fit a fixed
 //! memory the recurrence, which repeats to the bit, is run a second time to sum up the eigenvectors.
 //!
+//! Where an end has not converged after some hundred steps and the graph has few edges, [`super::inverse`] is tried.
+//!
 //! Invariant: values and residuals returned are recomputed from the eigenvectors, not taken from the recurrence.
 
 use rand_chacha::ChaCha8Rng;
 use rand_chacha::rand_core::{Rng, SeedableRng};
 
+use super::inverse;
 use super::operator::Operator;
 use super::tridiagonal::{End, Tridiagonal};
 use super::vector::{dot, norm, reduce};
@@ -34,6 +37,12 @@ const ROUNDING: f64 = 2e-14;
 
 /// Worst residual, relative to the value, that is still an answer.
 const USELESS: f64 = 0.05;
+
+/// Steps after which an end that has not converged is called hard.
+const HARD_AFTER: usize = 400;
+
+/// Entries per node up to which elimination is tried on a hard end.
+const SPARSE: usize = 6;
 
 /// Numbers of the basis that may be kept, so that no second run is needed (64 MiB).
 const BASIS_NUMBERS: usize = 8 << 20;
@@ -64,39 +73,58 @@ pub(super) fn extremes(operator: &Operator<'_>, low_wanted: bool) -> Result<Extr
     let mut search = Search::new(operator, low_wanted);
     recur(operator, |q, alpha, beta| search.advance(q, alpha, beta));
     let iterations = search.diagonal.len();
-    let (low, high) = search.eigenvectors(operator);
-    let low = measure(operator, low);
+    let (low, high) = search.eigenvalues();
     if low_wanted && low.residual > USELESS * low.value {
         return Err(TopologyError::NotConverged { iterations, residual: low.residual });
     }
-    Ok(Extremes { low, high: measure(operator, high), iterations })
+    Ok(Extremes { low, high, iterations })
 }
 
-/// Coefficients of an eigenvector in the basis, once its end of the spectrum has converged.
-type Coefficients = Vec<f64>;
+/// How an end of the spectrum was found.
+#[derive(Debug, Clone)]
+enum Found {
+    /// By the recurrence: coefficients of the eigenvector in the basis.
+    Coefficients(Vec<f64>),
+    /// By elimination.
+    Directly(Eigenvalue),
+}
 
-struct Search {
+impl Found {
+    fn coefficients(&self) -> &[f64] {
+        match self {
+            Self::Coefficients(coefficients) => coefficients,
+            Self::Directly(_) => &[],
+        }
+    }
+}
+
+struct Search<'a> {
+    operator: &'a Operator<'a>,
     diagonal: Vec<f64>,
     beside: Vec<f64>,
     /// The basis so far, while it fits.
     basis: Option<Vec<f64>>,
-    low: Option<Coefficients>,
-    high: Option<Coefficients>,
+    low: Option<Found>,
+    high: Option<Found>,
     low_wanted: bool,
+    /// Whether elimination may still be tried.
+    try_elimination: bool,
     next_check: usize,
     rough_from: usize,
     most_steps: usize,
 }
 
-impl Search {
-    fn new(operator: &Operator<'_>, low_wanted: bool) -> Self {
+impl<'a> Search<'a> {
+    fn new(operator: &'a Operator<'a>, low_wanted: bool) -> Self {
         Self {
+            operator,
             diagonal: Vec::new(),
             beside: Vec::new(),
             basis: Some(Vec::new()),
             low: None,
             high: None,
             low_wanted,
+            try_elimination: operator.entries() <= SPARSE * operator.len(),
             next_check: 1,
             rough_from: MUCH_WORK / operator.entries().max(1),
             most_steps: (PATIENCE / (operator.entries() + 10 * operator.len())).max(300),
@@ -122,10 +150,9 @@ impl Search {
         self.low.is_none() || self.high.is_none()
     }
 
-    /// Finds out whether one end has converged, and if so (or if this is the last step) keeps its coefficients.
+    /// Finds out whether one end has converged, and if so (or if this is the last step) keeps it.
     fn check(&mut self, end: End, last: bool) {
-        let slot = if end == End::Low { &self.low } else { &self.high };
-        if slot.is_some() {
+        if self.slot(end).is_some() {
             return;
         }
         let matrix = Tridiagonal::new(&self.diagonal, &self.beside);
@@ -140,20 +167,33 @@ impl Search {
         let unwanted = end == End::Low && !self.low_wanted;
         let enough = steps >= self.rough_from && residual <= ROUGH_RESIDUAL * scale;
         if last || unwanted || close || enough || residual <= ROUNDING * largest {
-            let slot = if end == End::Low { &mut self.low } else { &mut self.high };
-            *slot = Some(coefficients);
+            *self.slot(end) = Some(Found::Coefficients(coefficients));
+        } else if steps >= HARD_AFTER && self.try_elimination {
+            let wanted = (RESIDUAL * scale).min(1e-10 * largest).max(ROUNDING * largest);
+            let found = inverse::extreme(self.operator, end, Eigenvalue { value, residual }, wanted);
+            self.try_elimination = found.is_some();
+            *self.slot(end) = found.map(Found::Directly);
         }
     }
 
-    /// The two eigenvectors, from the basis or by running the recurrence again.
-    fn eigenvectors(self, operator: &Operator<'_>) -> (Vec<f64>, Vec<f64>) {
-        let (low, high) = (self.low.unwrap_or_default(), self.high.unwrap_or_default());
-        let size = operator.len();
-        let (mut low_vector, mut high_vector) = (vec![0.0; size], vec![0.0; size]);
+    fn slot(&mut self, end: End) -> &mut Option<Found> {
+        match end {
+            End::Low => &mut self.low,
+            End::High => &mut self.high,
+        }
+    }
+
+    /// The two eigenvalues, with vectors from the basis or from a second run of the recurrence.
+    fn eigenvalues(self) -> (Eigenvalue, Eigenvalue) {
+        let operator = self.operator;
+        let none = Found::Coefficients(Vec::new());
+        let ends = [self.low.unwrap_or(none.clone()), self.high.unwrap_or(none)];
+        let longest = ends.iter().map(|end| end.coefficients().len()).max().unwrap_or(0);
+        let mut vectors = [vec![0.0; operator.len()], vec![0.0; operator.len()]];
         let mut step = 0;
         let mut add = |q: &[f64]| {
-            for (coefficients, vector) in [(&low, &mut low_vector), (&high, &mut high_vector)] {
-                if let Some(&factor) = coefficients.get(step) {
+            for (end, vector) in ends.iter().zip(&mut vectors) {
+                if let Some(&factor) = end.coefficients().get(step) {
                     reduce(vector, operator.parallel(), |start, chunk| {
                         chunk.iter_mut().zip(&q[start..]).for_each(|(x, q)| *x += factor * q);
                         [0.0; 2]
@@ -161,15 +201,22 @@ impl Search {
                 }
             }
             step += 1;
-            step < low.len().max(high.len())
+            step < longest
         };
         match self.basis {
-            Some(basis) => basis.chunks_exact(size).for_each(|q| {
+            _ if longest == 0 => {}
+            Some(basis) => basis.chunks_exact(operator.len()).take(longest).for_each(|q| {
                 add(q);
             }),
             None => recur(operator, |q, _, _| add(q)),
         }
-        (low_vector, high_vector)
+        let [low, high] = ends;
+        let [low_vector, high_vector] = vectors;
+        let value = |found: Found, vector: Vec<f64>| match found {
+            Found::Directly(eigenvalue) => eigenvalue,
+            Found::Coefficients(_) => measure(operator, vector),
+        };
+        (value(low, low_vector), value(high, high_vector))
     }
 }
 
@@ -210,7 +257,7 @@ fn recur(operator: &Operator<'_>, mut observe: impl FnMut(&[f64], f64, f64) -> b
 }
 
 /// A random unit vector without a part along the kernel, the same every time.
-fn start_vector(operator: &Operator<'_>) -> Vec<f64> {
+pub(super) fn start_vector(operator: &Operator<'_>) -> Vec<f64> {
     let mut rng = ChaCha8Rng::seed_from_u64(0x5eed);
     let uniform = |bits: u64| (bits >> 11) as f64 / (1u64 << 52) as f64 - 1.0;
     let mut vector: Vec<f64> = (0..operator.len()).map(|_| uniform(rng.next_u64())).collect();
@@ -223,14 +270,14 @@ fn start_vector(operator: &Operator<'_>) -> Vec<f64> {
     vector
 }
 
-fn project(operator: &Operator<'_>, vector: &[f64]) -> f64 {
+pub(super) fn project(operator: &Operator<'_>, vector: &[f64]) -> f64 {
     const CHUNK: usize = 1024;
     let parts = vector.chunks(CHUNK).enumerate();
     parts.map(|(chunk, slice)| operator.along_kernel(chunk * CHUNK, slice)).sum()
 }
 
 /// `vector = (vector − along · kernel) · scale`.
-fn remove_and_scale(operator: &Operator<'_>, vector: &mut [f64], along: f64, scale: f64) {
+pub(super) fn remove_and_scale(operator: &Operator<'_>, vector: &mut [f64], along: f64, scale: f64) {
     reduce(vector, operator.parallel(), |start, chunk| {
         for (i, x) in (start..).zip(chunk.iter_mut()) {
             *x = (*x - along * operator.kernel(i)) * scale;
@@ -240,7 +287,7 @@ fn remove_and_scale(operator: &Operator<'_>, vector: &mut [f64], along: f64, sca
 }
 
 /// The Rayleigh quotient of a vector and the norm of its residual.
-fn measure(operator: &Operator<'_>, mut vector: Vec<f64>) -> Eigenvalue {
+pub(super) fn measure(operator: &Operator<'_>, mut vector: Vec<f64>) -> Eigenvalue {
     let along = project(operator, &vector);
     remove_and_scale(operator, &mut vector, along, 1.0);
     let scale = 1.0 / norm(&vector);

@@ -85,6 +85,37 @@ impl<'a> Operator<'a> {
         (0..self.len()).map(|row| self.row_energy(row, x)).sum::<f64>() / 2.0
     }
 
+    /// Calls `entry(column, value)` on what stands beside the diagonal in a row, and returns the diagonal.
+    pub(super) fn entries_of_row(&self, row: usize, mut entry: impl FnMut(u32, f64)) -> f64 {
+        let beside = |column: u32| column as usize != row;
+        let mut diagonal = 0.0;
+        match self {
+            Self::Symmetric(matrix) => {
+                let (columns, values) = matrix.row(row);
+                for (&column, &w) in
+                    columns.iter().zip(values).filter(|(column, w)| beside(**column) && **w != 0.0)
+                {
+                    diagonal += w;
+                    entry(column, -w);
+                }
+            }
+            Self::Reversible(matrix, roots, inverse) => {
+                let (columns, values) = matrix.row(row);
+                for (&column, &w) in
+                    columns.iter().zip(values).filter(|(column, w)| beside(**column) && **w != 0.0)
+                {
+                    diagonal += w;
+                    entry(column, -w * roots[row] * inverse[column as usize]);
+                }
+            }
+            Self::Laplacian(graph) => {
+                diagonal = graph.degree(row) as f64;
+                graph.neighbours(row).iter().for_each(|&column| entry(column, -1.0));
+            }
+        }
+        diagonal
+    }
+
     #[inline]
     fn row(&self, row: usize, x: &[f64]) -> f64 {
         let own = x[row];

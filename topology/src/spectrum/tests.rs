@@ -66,6 +66,21 @@ fn the_tiny_gap_of_a_long_ring_keeps_its_digits() {
     assert!((found.spectral_gap / exact - 1.0).abs() < 1e-7, "{found:?}, expected {exact}");
 }
 
+/// A path of n nodes with all weights 1/3 has the eigenvalues 1/3 + 2/3 cos(kπ/n): here the gap is 8.2e-10. So long a
+/// path is solved by elimination, with uniform weights in the symmetric form of a reversible matrix.
+#[test]
+fn a_very_long_path_is_solved_by_elimination() {
+    let nodes = 20_000;
+    let matrix = Weights::Metropolis.matrix(&path(nodes)).unwrap();
+    let found = Spectrum::of(&matrix).unwrap();
+    let exact = 4.0 / 3.0 * (PI / (2.0 * nodes as f64)).sin().powi(2);
+    assert!((found.spectral_gap / exact - 1.0).abs() < 1e-7, "{found:?}, expected {exact}");
+    assert!((found.lambda_min - (-1.0 / 3.0 + exact)).abs() < 1e-9, "{found:?}");
+    assert!(found.iterations < 500, "{found:?}");
+    let uniform = spectrum(&path(3000), &Weights::Uniform);
+    assert!(uniform.lambda2_error < 1e-9 && uniform.iterations < 500, "{uniform:?}");
+}
+
 /// Eigenvalues 1 − 2k/(d+1).
 #[test]
 fn a_hypercube_has_its_closed_form() {
