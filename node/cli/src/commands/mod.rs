@@ -1,6 +1,7 @@
 //! The commands: one file each, `run(args) -> Result<ExitCode>`.
 
 mod completions;
+mod data;
 mod privacy;
 mod topology;
 
@@ -14,6 +15,8 @@ pub(crate) enum Command {
     Topology(topology::Args),
     /// Account for privacy: between the nodes of a network, or for one releasing party
     Privacy(privacy::Args),
+    /// Show what is in a data set and how it would be divided
+    Data(data::Args),
     /// Print a completion script for a shell
     Completions(completions::Args),
 }
@@ -23,6 +26,7 @@ pub(crate) fn run(command: Command) -> Result<ExitCode> {
     match command {
         Command::Topology(args) => topology::run(args),
         Command::Privacy(args) => privacy::run(args),
+        Command::Data(args) => data::run(&args),
         Command::Completions(args) => completions::run(&args),
     }
 }

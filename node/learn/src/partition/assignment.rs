@@ -10,13 +10,25 @@ use crate::data::Dataset;
 pub struct Assignment {
     parts: Vec<Vec<u32>>,
     moved: usize,
+    names: Option<Vec<String>>,
 }
 
 impl Assignment {
     /// Takes over parts that a scheme made; `moved` records changed hands to honour the least size.
     pub(super) fn new(mut parts: Vec<Vec<u32>>, moved: usize) -> Self {
         parts.iter_mut().for_each(|part| part.sort_unstable());
-        Self { parts, moved }
+        Self { parts, moved, names: None }
+    }
+
+    /// The same with the id that each node stands for.
+    pub(super) fn with_names(mut self, names: Option<Vec<String>>) -> Self {
+        self.names = names;
+        self
+    }
+
+    /// The name of `node`: the id that it stands for, or its number.
+    pub fn name(&self, node: usize) -> String {
+        self.names.as_ref().map_or_else(|| node.to_string(), |names| names[node].clone())
     }
 
     /// Number of nodes.

@@ -4,6 +4,7 @@
 
 mod assignment;
 mod error;
+mod picture;
 mod schemes;
 mod skew;
 mod spec;
@@ -13,8 +14,8 @@ pub use error::PartitionError;
 pub use skew::LabelTable;
 pub use spec::{PartitionSpec, Scheme};
 
-use crate::data::Dataset;
 use crate::data::random::Draws;
+use crate::data::{Dataset, Task};
 
 impl PartitionSpec {
     /// Divides `data` among `nodes`.
@@ -28,6 +29,7 @@ impl PartitionSpec {
     /// classes or ids that the scheme needs.
     pub fn divide(&self, data: &Dataset, nodes: usize, seed: u64) -> Result<Assignment, PartitionError> {
         self.check()?;
+        self.check_needs(data)?;
         self.check_counts(data.len(), nodes)?;
         let mut draws = Draws::new(seed, "partition");
         let (parts, moved) = match self.scheme {
@@ -47,7 +49,8 @@ impl PartitionSpec {
             Scheme::Natural => (schemes::natural(data, nodes, &mut draws)?, 0),
         };
         self.check_parts(&parts)?;
-        Ok(Assignment::new(parts, moved))
+        let names = (self.scheme == Scheme::Natural).then(|| schemes::group_names(data, nodes)).flatten();
+        Ok(Assignment::new(parts, moved).with_names(names))
     }
 
     /// The number of nodes that the data themselves suggest: for `natural`, the number of ids.
@@ -55,6 +58,20 @@ impl PartitionSpec {
         match self.scheme {
             Scheme::Natural => schemes::groups_with_records(data).map(|groups| groups.len()),
             _ => None,
+        }
+    }
+
+    /// Whether the data have what the scheme divides by; said before anything about numbers.
+    fn check_needs(&self, data: &Dataset) -> Result<(), PartitionError> {
+        let scheme = self.scheme.name();
+        match (self.scheme, data.task()) {
+            (Scheme::Dirichlet { .. } | Scheme::Pathological { .. }, Task::Classification { .. }) => Ok(()),
+            (Scheme::Dirichlet { .. } | Scheme::Pathological { .. }, _) => {
+                Err(PartitionError::NeedsClasses { scheme })
+            }
+            (Scheme::Shards { .. }, Task::Unlabelled) => Err(PartitionError::NeedsTargets { scheme }),
+            (Scheme::Natural, _) if data.group_names().is_none() => Err(PartitionError::NeedsGroups),
+            _ => Ok(()),
         }
     }
 

@@ -149,6 +149,16 @@ pub(super) fn groups_with_records(data: &Dataset) -> Option<Parts> {
     Some(groups)
 }
 
+/// The id of each node, where every node is one group.
+pub(super) fn group_names(data: &Dataset, nodes: usize) -> Option<Vec<String>> {
+    let names = data.group_names()?;
+    let mut present = vec![false; names.len()];
+    data.group_of_records()?.iter().for_each(|&group| present[group as usize] = true);
+    let own: Vec<String> =
+        names.iter().zip(present).filter(|(_, present)| *present).map(|(name, _)| name.clone()).collect();
+    (own.len() == nodes).then_some(own)
+}
+
 /// Moves random records from the largest nodes to those below `min_size`; returns how many moved.
 /// There must be enough records for all.
 pub(super) fn fill_up(parts: &mut Parts, min_size: usize, draws: &mut Draws) -> usize {

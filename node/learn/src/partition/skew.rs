@@ -17,10 +17,14 @@ const MAX_TEXT_COLUMNS: usize = 20;
 pub struct LabelTable {
     /// Names of the columns: classes, or ranges of a real target.
     pub columns: Vec<String>,
+    /// Names of the nodes: the ids that they stand for, or their numbers.
+    pub nodes: Vec<String>,
     /// One row per node, one count per column.
     pub counts: Vec<Vec<usize>>,
     /// Records per node.
     pub sizes: Vec<usize>,
+    /// Whether the columns are ranges of a number, from low to high.
+    pub ordered: bool,
 }
 
 impl LabelTable {
@@ -36,7 +40,9 @@ impl LabelTable {
             counts
         };
         let counts = (0..assignment.nodes()).map(count).collect();
-        Self { columns, counts, sizes: assignment.sizes() }
+        let ordered = data.task() == Task::Regression;
+        let nodes = (0..assignment.nodes()).map(|node| assignment.name(node)).collect();
+        Self { columns, nodes, counts, sizes: assignment.sizes(), ordered }
     }
 
     /// Mean over the nodes, weighted by size, of the total variation distance between a node's labels and the
@@ -56,7 +62,7 @@ impl LabelTable {
     /// The table as aligned text with a line of sums and the skew.
     pub fn text(&self) -> String {
         let mut lines: Vec<Vec<String>> = vec![self.heading()];
-        lines.extend((0..self.sizes.len()).map(|node| self.line(&node.to_string(), node..node + 1)));
+        lines.extend((0..self.sizes.len()).map(|node| self.line(&self.nodes[node], node..node + 1)));
         lines.push(self.line("all", 0..self.sizes.len()));
         let mut text = align(&lines);
         text.push_str(&format!(
@@ -119,11 +125,23 @@ fn bins_of(values: &[f32]) -> (Vec<String>, Vec<usize>) {
     let mut lows: Vec<f32> = (0..REAL_BINS).map(|bin| sorted[bin * sorted.len() / REAL_BINS]).collect();
     lows.dedup();
     let names = (0..lows.len()).map(|bin| match lows.get(bin + 1) {
-        Some(next) => format!("{:.4}..{:.4}", lows[bin], next),
-        None => format!("{:.4}..", lows[bin]),
+        Some(next) => format!("{}..{}", four_digits(lows[bin]), four_digits(*next)),
+        None => format!("{}..", four_digits(lows[bin])),
     });
     let column = |value: &f32| lows.partition_point(|low| low <= value).saturating_sub(1);
     (names.collect(), values.iter().map(column).collect())
+}
+
+/// A number with four significant digits, for a heading.
+fn four_digits(value: f32) -> String {
+    let magnitude = value.abs();
+    if value != 0.0 && !(1e-3..1e7).contains(&magnitude) {
+        return format!("{value:.3e}");
+    }
+    let whole_digits =
+        if magnitude < 1.0 { 1 } else { magnitude.to_string().split('.').next().map_or(1, str::len) };
+    let text = format!("{value:.*}", 4usize.saturating_sub(whole_digits));
+    if text.contains('.') { text.trim_end_matches('0').trim_end_matches('.').to_string() } else { text }
 }
 
 /// Columns of equal width, numbers to the right.
@@ -141,4 +159,27 @@ fn align(lines: &[Vec<String>]) -> String {
         text.push('\n');
     }
     text
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn headings_have_four_digits() {
+        let pairs = [(0.0, "0"), (7.0, "7"), (19.537, "19.54"), (-0.25, "-0.25"), (123_456.0, "123456")];
+        for (value, text) in pairs {
+            assert_eq!(four_digits(value), text);
+        }
+        assert_eq!(four_digits(1.5e-5), "1.500e-5");
+    }
+
+    #[test]
+    fn ranges_hold_equally_many_values_and_equal_values_stay_together() {
+        let (names, columns) = bins_of(&[5.0, 1.0, 4.0, 2.0, 3.0]);
+        assert_eq!(names, ["1..2", "2..3", "3..4", "4..5", "5.."]);
+        assert_eq!(columns, [4, 0, 3, 1, 2]);
+        let (names, columns) = bins_of(&[1.0, 1.0, 1.0, 9.0]);
+        assert_eq!((names, columns), (vec!["1..9".to_string(), "9..".into()], vec![0, 0, 0, 1]));
+    }
 }

@@ -76,6 +76,23 @@ impl DataSource {
         Ok(Loaded { train: scale_target(loaded.train, bounds)?, test })
     }
 
+    /// A short name for headings: the set, or the file without folder and endings.
+    pub fn name(&self) -> String {
+        match &self.kind {
+            SourceKind::Digits => "digits".into(),
+            SourceKind::BreastCancer => "breast-cancer".into(),
+            SourceKind::Blobs(..) => "blobs".into(),
+            SourceKind::TwoClusters(..) => "two-clusters".into(),
+            SourceKind::Mnist(path, _)
+            | SourceKind::Csv(path, _)
+            | SourceKind::Arrays(path, _)
+            | SourceKind::Libsvm(path, _) => {
+                let name = path.file_name().unwrap_or(path.as_os_str()).to_string_lossy().into_owned();
+                name.split('.').find(|part| !part.is_empty()).unwrap_or(&name).to_string()
+            }
+        }
+    }
+
     fn load_unscaled(&self, seed: u64) -> Result<Loaded, DataError> {
         let alone = |train| Ok(Loaded { train, test: None });
         match &self.kind {

@@ -1,0 +1,101 @@
+//! `murmur data`: exit codes, what is printed, and what is said about bad input.
+
+#![allow(clippy::unwrap_used, reason = "this is a test")]
+
+use std::path::{Path, PathBuf};
+
+use assert_cmd::Command;
+use serde_json::Value;
+
+fn murmur(arguments: &[&str]) -> Command {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_murmur"));
+    command.arg("data").args(arguments);
+    command
+}
+
+fn stdout(arguments: &[&str]) -> String {
+    let output = murmur(arguments).assert().success().get_output().stdout.clone();
+    String::from_utf8(output).unwrap()
+}
+
+/// Exit code 2, nothing on stdout, and every part on stderr.
+#[track_caller]
+fn refused(arguments: &[&str], parts: &[&str]) {
+    let output = murmur(arguments).assert().code(2).get_output().clone();
+    let message = String::from_utf8(output.stderr).unwrap();
+    assert!(output.stdout.is_empty());
+    for part in parts {
+        assert!(message.contains(part), "`{part}` is not in: {message}");
+    }
+}
+
+fn write(name: &str, content: &str) -> PathBuf {
+    let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join("data");
+    std::fs::create_dir_all(&folder).unwrap();
+    let path = folder.join(name);
+    std::fs::write(&path, content).unwrap();
+    path
+}
+
+#[test]
+fn digits_is_described_without_a_file() {
+    let text = stdout(&["digits"]);
+    for line in ["records", "1797", "8×8", "10 classes", "0 to 1"] {
+        assert!(text.contains(line), "{text}");
+    }
+    // The class counts of the set's description.
+    assert!(text.contains("0          178\n1          182\n"), "{text}");
+}
+
+#[test]
+fn a_partition_is_shown_as_a_table_with_every_record() {
+    let arguments = ["digits", "--partition", "dirichlet:alpha=0.5", "--nodes", "10", "--seed", "1"];
+    let text = stdout(&arguments);
+    assert!(text.contains("digits: dirichlet:alpha=0.5 over 10 nodes, seed 1"), "{text}");
+    let total = text.lines().find(|line| line.trim_start().starts_with("all ")).unwrap();
+    let numbers: Vec<&str> = total.split_whitespace().skip(1).collect();
+    assert_eq!(numbers, ["1797", "178", "182", "177", "183", "181", "182", "181", "179", "174", "180"]);
+    assert_eq!(text, stdout(&arguments));
+}
+
+#[test]
+fn json_gives_sizes_that_sum_to_the_records() {
+    let arguments = ["blobs:nodes=4,records=25,test=7", "--partition", "natural", "--format", "json"];
+    let value: Value = serde_json::from_str(&stdout(&arguments)).unwrap();
+    assert_eq!((value["records"].as_u64(), value["test_records"].as_u64()), (Some(100), Some(7)));
+    assert_eq!(value["partition"]["sizes"], serde_json::json!([25, 25, 25, 25]));
+    assert_eq!(value["partition"]["nodes"], 4);
+    let even: Value = serde_json::from_str(&stdout(&["digits", "--nodes", "3", "--format", "json"])).unwrap();
+    assert_eq!(even["partition"]["scheme"], "iid");
+    assert_eq!(even["partition"]["sizes"], serde_json::json!([599, 599, 599]));
+}
+
+#[test]
+fn svg_goes_to_the_file_and_names_every_class() {
+    let path = write("skew.svg", "");
+    let out = path.to_str().unwrap();
+    let arguments = ["breast-cancer", "--partition", "shards", "--format", "svg", "--out", out];
+    assert!(stdout(&arguments).is_empty());
+    let picture = std::fs::read_to_string(&path).unwrap();
+    assert!(picture.starts_with("<svg") && picture.contains("malignant") && picture.contains("benign"));
+    refused(&["digits", "--format", "svg"], &["nothing to draw", "hint: add `--partition"]);
+}
+
+#[test]
+fn bad_input_is_refused_with_the_place_and_a_hint() {
+    let csv = write("patients.csv", "age,sex,sick\n50,f,0\n61,m,1\n47,f,2\n");
+    let with = |keys: &str| format!("{}:{keys}", csv.display());
+    refused(
+        &[&with("label=sik")],
+        &["no column `sik`", "`age`, `sex`, `sick`", "hint: did you mean `sick`?"],
+    );
+    refused(&[&with("label=sick")], &["patients.csv`, row 1, column `sex`", "`f` is not a number", "hint: "]);
+    let classes = with("label=sick,categorical=sex,classes=2");
+    refused(&[&classes], &["row 3, column `sick`", "`2` is outside the classes 0 to 1"]);
+    let good = with("label=sick,categorical=sex");
+    refused(&[&good, "--nodes", "4"], &["4 nodes cannot share 3 records", "at most 3 nodes"]);
+    refused(&[&good, "--partition", "natural"], &["no id column", "id=COLUMN"]);
+    refused(&[&good, "--partition", "spiral"], &["no scheme `spiral`", "hint: use iid"]);
+    refused(&["patient.csv:label=y"], &["cannot open `patient.csv`", "Caused by"]);
+    refused(&["diggits"], &["no set `diggits`", "breast-cancer"]);
+}
