@@ -1,0 +1,130 @@
+//! Optimisers: what is done with a released gradient.
+//!
+//! Everything here is post-processing of [`Shareable`](crate::gradient::Shareable)s and public values, and costs no
+//! privacy. State (momentum, moments) is a function of earlier releases only.
+
+mod adam;
+mod local;
+mod momentum;
+mod projection;
+mod schedule;
+mod sgd;
+
+pub use adam::Adam;
+pub use local::{LocalSteps, node_update};
+pub use momentum::Momentum;
+pub use projection::Ball;
+pub use schedule::Schedule;
+pub use sgd::Sgd;
+
+use serde::{Deserialize, Serialize};
+use thiserror::Error;
+
+/// Turns a gradient into a step.
+pub trait Optimiser: Send {
+    /// Moves `params` against `gradient` by one step of size η.
+    ///
+    /// # Guarantee
+    /// Post-processing: if gradients and step sizes are releases or public, so are the parameters.
+    fn step(&mut self, params: &mut [f32], gradient: &[f32], step_size: f64);
+}
+
+/// An optimiser as a config describes it.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+#[serde(tag = "kind", rename_all = "lowercase", deny_unknown_fields)]
+pub enum OptimiserSpec {
+    /// Plain steps, optionally projected onto a ball.
+    Sgd {
+        /// Radius of the ball around the origin that parameters stay in.
+        #[serde(default)]
+        radius: Option<f64>,
+    },
+    /// Heavy ball.
+    Momentum {
+        /// Weight of the past, below 1.
+        #[serde(default = "default_momentum")]
+        momentum: f64,
+    },
+    /// Adam.
+    Adam {},
+}
+
+/// 0.9 is the customary value (Sutskever et al. 2013).
+fn default_momentum() -> f64 {
+    0.9
+}
+
+impl OptimiserSpec {
+    /// The optimiser for `parameters` parameters.
+    ///
+    /// # Errors
+    /// A radius that is not positive, or a momentum outside [0, 1).
+    pub fn build(&self, parameters: usize) -> Result<Box<dyn Optimiser>, OptimiserError> {
+        Ok(match *self {
+            Self::Sgd { radius } => Box::new(Sgd::new(radius.map(Ball::new).transpose()?)),
+            Self::Momentum { momentum } => Box::new(Momentum::new(momentum, parameters)?),
+            Self::Adam {} => Box::new(Adam::new(parameters)),
+        })
+    }
+}
+
+/// A parameter of an optimiser outside its range.
+#[derive(Debug, Clone, PartialEq, Error)]
+#[error("{name} must be {range}: {value}")]
+pub struct OptimiserError {
+    /// Name of the parameter.
+    pub name: &'static str,
+    /// Which values are allowed.
+    pub range: &'static str,
+    /// What was given.
+    pub value: f64,
+}
+
+impl OptimiserError {
+    /// What the user can do about it.
+    pub fn hint(&self) -> String {
+        format!("give `{}` as a number that is {}", self.name, self.range)
+    }
+}
+
+pub(crate) fn positive(name: &'static str, value: f64) -> Result<f64, OptimiserError> {
+    if value > 0.0 && value.is_finite() {
+        Ok(value)
+    } else {
+        Err(OptimiserError { name, range: "positive and finite", value })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Minimises ½·(4a² + b²) from (1, 1).
+    fn distance_after(spec: OptimiserSpec, steps: usize, step_size: f64) -> f32 {
+        let mut optimiser = spec.build(2).unwrap();
+        let mut params = [1.0_f32, 1.0];
+        for _ in 0..steps {
+            let gradient = [4.0 * params[0], params[1]];
+            optimiser.step(&mut params, &gradient, step_size);
+        }
+        params[0].hypot(params[1])
+    }
+
+    #[test]
+    fn every_optimiser_finds_the_minimum_of_a_quadratic() {
+        assert!(distance_after(OptimiserSpec::Sgd { radius: None }, 200, 0.2) < 1e-6);
+        assert!(distance_after(OptimiserSpec::Momentum { momentum: 0.8 }, 300, 0.1) < 1e-6);
+        assert!(distance_after(OptimiserSpec::Adam {}, 2_000, 0.01) < 1e-3);
+    }
+
+    #[test]
+    fn specs_are_read_as_configs_write_them_and_unknown_keys_are_refused() {
+        let spec: OptimiserSpec = serde_json::from_str(r#"{"kind": "sgd", "radius": 2.5}"#).unwrap();
+        assert_eq!(spec, OptimiserSpec::Sgd { radius: Some(2.5) });
+        let spec: OptimiserSpec = serde_json::from_str(r#"{"kind": "momentum"}"#).unwrap();
+        assert_eq!(spec, OptimiserSpec::Momentum { momentum: 0.9 });
+        assert!(serde_json::from_str::<OptimiserSpec>(r#"{"kind": "adam", "speed": 1}"#).is_err());
+        assert!(OptimiserSpec::Momentum { momentum: 1.0 }.build(3).is_err());
+        assert!(OptimiserSpec::Sgd { radius: Some(-1.0) }.build(3).is_err());
+    }
+}
