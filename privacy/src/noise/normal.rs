@@ -24,11 +24,6 @@ struct Tables {
     height: [f64; LAYERS + 1],
 }
 
-/// Fills `out` with standard normals.
-pub(super) fn fill(rng: &mut impl Rng, out: &mut [f64]) {
-    combine(rng, out, |_, normal| normal);
-}
-
 /// Replaces each value by `f(value, fresh standard normal)`.
 pub(super) fn combine<T: Copy>(rng: &mut impl Rng, values: &mut [T], f: impl Fn(T, f64) -> T) {
     let tables = &*TABLES;
@@ -112,7 +107,7 @@ mod tests {
 
     fn samples() -> Vec<f64> {
         let mut out = vec![0.0; SAMPLES];
-        fill(&mut ChaCha20Rng::seed_from_u64(2), &mut out);
+        combine(&mut ChaCha20Rng::seed_from_u64(2), &mut out, |_, normal| normal);
         out
     }
 

@@ -3,7 +3,9 @@
 use rand_chacha::ChaCha20Rng;
 use rand_chacha::rand_core::{Rng, SeedableRng};
 
-use super::{NoiseSource, RootSeed, sealed::Keys};
+use super::key::Key;
+use super::sealed::Keys;
+use super::{NoiseSource, RootSeed};
 
 /// Noise that anyone who knows `seed` can compute, for tests and simulation.
 ///
@@ -29,10 +31,10 @@ impl NoiseSource for SeededNoise {
 }
 
 impl Keys for SeededNoise {
-    fn next_key(&mut self, _samples: usize) -> [u8; 32] {
+    fn next_key(&mut self, _samples: usize) -> Key {
         let mut key = [0; 32];
         self.keys.fill_bytes(&mut key);
-        key
+        Key::EightRounds(key)
     }
 }
 

@@ -14,7 +14,9 @@ use rand_chacha::ChaCha20Rng;
 use rand_chacha::rand_core::{Rng, SeedableRng, TryRng};
 use sha2::{Digest, Sha256};
 
-use super::{NoiseSource, sealed::Keys};
+use super::NoiseSource;
+use super::key::Key;
+use super::sealed::Keys;
 
 const RESEED_AFTER_SAMPLES: usize = 1 << 21;
 
@@ -84,7 +86,7 @@ impl NoiseSource for SystemNoise {
 }
 
 impl Keys for SystemNoise {
-    fn next_key(&mut self, samples: usize) -> [u8; 32] {
+    fn next_key(&mut self, samples: usize) -> Key {
         if self.process != std::process::id() || self.samples_since_reseed > RESEED_AFTER_SAMPLES {
             self.reseed();
         }
@@ -93,7 +95,7 @@ impl Keys for SystemNoise {
         let mut call_key = [0; 32];
         rng.fill_bytes(&mut self.key);
         rng.fill_bytes(&mut call_key);
-        call_key
+        Key::TwentyRounds(call_key)
     }
 }
 
