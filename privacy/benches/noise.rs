@@ -29,7 +29,7 @@ fn main() {
     });
     row("rand_distr normals over ChaCha20, 1 thread", reference, reference);
     let mut noise = SystemNoise::new().unwrap();
-    let mut report = |name: &str, rate: f64| row(name, rate, reference);
+    let report = |name: &str, rate: f64| row(name, rate, reference);
     report("normals f64, 1 thread", timed(&one, LONG, || noise.standard_normals(&mut doubles)));
     report("normals f32, 1 thread", timed(&one, LONG, || noise.standard_normals_f32(&mut singles)));
     let gaussian = Gaussian::new(1e-3, 1.0).unwrap();
@@ -51,7 +51,7 @@ fn clipping() {
     for (name, width) in [("650 (softmax on digits)", 650), ("101,770 (perceptron)", 101_770)] {
         let mut rows = vec![0.01_f32; LONG / width * width];
         let rate = millions_per_second(rows.len(), || {
-            drop(std::hint::black_box(rows.chunks(width).map(norm_squared).sum::<f64>()));
+            std::hint::black_box(rows.chunks(width).map(norm_squared).sum::<f64>());
         });
         println!("{:<52} {rate:>12.1}", format!("norm of rows of {name}"));
         let rate = millions_per_second(rows.len(), || {
