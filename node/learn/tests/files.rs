@@ -6,6 +6,8 @@ use std::fs;
 use std::io::Write;
 use std::path::{Path, PathBuf};
 
+use proptest::prelude::*;
+
 use learn::data::{ArrayOptions, DataError, DataSource, Loaded, TargetKind, read_arrays};
 
 fn write(name: &str, content: &[u8]) -> PathBuf {
@@ -167,6 +169,19 @@ fn a_label_outside_the_classes_names_the_label_file() {
     let options = ArrayOptions { labels: Some(y), target: TargetKind::Classes(2), ..ArrayOptions::default() };
     let message = read_arrays(&x, &options).unwrap_err().to_string();
     assert!(message.contains("y-wild.npy`, row 3") && message.contains("`9`"), "{message}");
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(200))]
+    #[test]
+    fn damaged_archives_never_panic(damage in prop::collection::vec((any::<prop::sample::Index>(), any::<u8>()), 1..4)) {
+        let mut archive = zip(&[("x", features()), ("y", labels())]);
+        for (at, byte) in damage {
+            let at = at.index(archive.len());
+            archive[at] = byte;
+        }
+        let _ = load(&write("damaged.npz", &archive), "");
+    }
 }
 
 /// A ZIP archive with stored (uncompressed) entries, written by hand (APPNOTE 4.3).

@@ -314,13 +314,19 @@ impl Dataset {
         Self { table: Arc::new(table), rows: None }
     }
 
+    /// [`compact`](Self::compact) that gives up its own hold on the table, so that one nobody else uses can be
+    /// changed in place.
+    fn into_own_table(self) -> Self {
+        if self.rows.is_none() { self } else { self.compact() }
+    }
+
     /// Rewrites every row in place; copies the table first only where it is shared.
     /// `change` must keep values finite, which is checked.
     ///
     /// # Errors
     /// A value that is not finite afterwards.
     pub(crate) fn map_rows(self, mut change: impl FnMut(&mut [f32])) -> Result<Self, DataError> {
-        let mut owned = self.compact();
+        let mut owned = self.into_own_table();
         let table = Arc::make_mut(&mut owned.table);
         table.features.chunks_exact_mut(table.columns).for_each(&mut change);
         check_finite(&table.features, table.columns)?;
@@ -332,7 +338,7 @@ impl Dataset {
     /// # Errors
     /// No real targets, or a value that is not finite afterwards.
     pub(crate) fn map_reals(self, change: impl Fn(f32) -> f32) -> Result<Self, DataError> {
-        let mut owned = self.compact();
+        let mut owned = self.into_own_table();
         let table = Arc::make_mut(&mut owned.table);
         let Targets::Real(values) = &mut table.targets else {
             return Err(DataError::BadParameter {
@@ -479,6 +485,18 @@ mod tests {
         assert!(std::ptr::eq(part.row(0), all.row(2)));
         assert!(!std::ptr::eq(part.compact().row(0), all.row(2)));
         assert_eq!(part.compact().row(0), all.row(2));
+    }
+
+    #[test]
+    fn rows_change_in_place_unless_the_table_is_shared() {
+        let double = |row: &mut [f32]| row.iter_mut().for_each(|value| *value *= 2.0);
+        let data = small();
+        let before = data.row(0).as_ptr();
+        let alone = data.map_rows(double).unwrap();
+        assert_eq!((alone.row(0), alone.row(0).as_ptr()), (&[2.0, 4.0][..], before));
+        let shared = alone.clone();
+        assert_eq!(alone.map_rows(double).unwrap().row(0), [4.0, 8.0]);
+        assert_eq!(shared.row(0), [2.0, 4.0]);
     }
 
     #[test]

@@ -186,6 +186,16 @@ impl Tally {
         });
         let categories = categories.collect::<Result<Vec<_>, _>>()?;
         let target = columns.label.map(|_| resolve_target(&options.target, self.labels));
+        if let (Some(ResolvedTarget::Named(names)), Some(at)) = (&target, columns.label)
+            && names.iter().collect::<BTreeSet<_>>().len() < names.len()
+        {
+            let (file, column) = (columns.file.clone(), columns.names[at].clone());
+            return Err(DataError::ColumnConflict {
+                file,
+                column,
+                why: "has a class that is declared twice",
+            });
+        }
         Ok(Survey { records, categories, target, group_names: self.group_names })
     }
 }

@@ -169,6 +169,8 @@ fn one_column_has_one_job() {
     conflict(CsvOptions { id: Some("y".into()), ..labelled() });
     conflict(CsvOptions { categorical: vec![Categorical::discovered("y")], ..labelled() });
     conflict(CsvOptions { features: Some(vec!["x".into()]), drop: vec!["x".into()], ..labelled() });
+    let twice = TargetKind::ClassNames(vec!["0".into(), "0".into()]);
+    conflict(CsvOptions { target: twice, ..labelled() });
     refused("x,x,y\n1,2,0\n", &labelled(), &["`x` is there twice"]);
     refused("y\n0\n", &labelled(), &["no column is a feature"]);
 }
