@@ -4,21 +4,28 @@
 
 use super::NoiseSource;
 
+/// Words drawn first: enough for one answer of a randomized response.
+const FIRST: usize = 8;
+/// Words drawn at a time after that.
+const MORE: usize = 64;
+
 /// A short buffer of uniform words over a source.
 pub(crate) struct Bits<'a> {
     source: &'a mut dyn NoiseSource,
-    words: [u64; 64],
+    words: [u64; MORE],
     used: usize,
+    filled: usize,
 }
 
 impl<'a> Bits<'a> {
     pub(crate) fn new(source: &'a mut dyn NoiseSource) -> Self {
-        Self { source, words: [0; 64], used: 64 }
+        Self { source, words: [0; MORE], used: 0, filled: 0 }
     }
 
     pub(crate) fn next_u64(&mut self) -> u64 {
-        if self.used == self.words.len() {
-            self.source.words(&mut self.words);
+        if self.used == self.filled {
+            self.filled = if self.filled == 0 { FIRST } else { MORE };
+            self.source.words(&mut self.words[..self.filled]);
             self.used = 0;
         }
         let word = self.words[self.used];
