@@ -114,3 +114,13 @@ fn an_order_that_is_no_permutation_is_refused() {
     assert!(Plan::with_order(vec![0, 3, 1]).is_err());
     assert!(Plan::with_order(Vec::new()).is_err());
 }
+
+/// Linear cost: a quadratic one would not end.
+#[test]
+fn a_step_of_a_million_nodes_is_made() {
+    let plan = plan(1_000_007).unwrap();
+    let extras = 1_000_007 - (1 << 19);
+    assert_eq!((plan.extras(), plan.steps()), (extras, 21));
+    assert_eq!(plan.matrix(5).entries(), 2 * (1 << 19) + extras);
+    assert_eq!(plan.inputs_held(20, 17), 1_000_007);
+}
