@@ -154,6 +154,9 @@ pub enum TopologyError {
     /// The graph family of a resampled schedule.
     #[error(transparent)]
     Spec(Box<SpecError>),
+    /// A fixed schedule without a graph.
+    #[error("the schedule `fixed` needs a graph")]
+    NeedsGraph,
     /// A resampled schedule of a graph that is always the same.
     #[error("`{spec}` is the same graph in every round: there is nothing to resample")]
     NothingRandom {
@@ -199,6 +202,7 @@ impl TopologyError {
                 Some("use symmetric weights such as metropolis for a spectrum".into())
             }
             Self::Spec(error) => error.hint(),
+            Self::NeedsGraph => Some("name one, such as `ring:100` or `regular:100,degree=4`".into()),
             Self::NothingRandom { .. } => Some("use `fixed` with this graph, or a random family".into()),
             Self::BadTolerance { .. } => Some("for example 1e-3".into()),
             _ => None,

@@ -40,8 +40,8 @@ pub enum ScheduleSpec {
 /// What a schedule may need beside its name.
 #[derive(Clone)]
 pub struct Setting {
-    /// The fixed graph, or the one whose edges are matched.
-    pub graph: Arc<Graph>,
+    /// The fixed graph, or the one whose edges are matched; without one any two nodes may be matched.
+    pub graph: Option<Arc<Graph>>,
     /// Weights of fixed and resampled graphs.
     pub weights: Weights,
     /// Steps per round where the schedule itself does not say.
@@ -54,18 +54,19 @@ impl ScheduleSpec {
     /// The schedule of this name.
     ///
     /// # Errors
-    /// As [`Weights::matrix`].
+    /// As [`Weights::matrix`], and `fixed` without a graph.
     pub fn schedule(&self, setting: &Setting) -> Result<Schedule, TopologyError> {
         let key = RunKey::new(&setting.run_id);
         let steps = setting.steps;
         Ok(match self {
-            Self::Fixed => Schedule::fixed(setting.graph.clone(), &setting.weights, steps)?,
+            Self::Fixed => {
+                let graph = setting.graph.clone().ok_or(TopologyError::NeedsGraph)?;
+                Schedule::fixed(graph, &setting.weights, steps)?
+            }
             Self::OnePeerExponential => Schedule::OnePeerExponential,
             Self::Doubling => Schedule::Doubling,
             Self::ShuffledDoubling => Schedule::ShuffledDoubling { key },
-            Self::RandomMatching => {
-                Schedule::RandomMatching { graph: Some(setting.graph.clone()), key, steps }
-            }
+            Self::RandomMatching => Schedule::RandomMatching { graph: setting.graph.clone(), key, steps },
             Self::Resampled(spec) => {
                 Schedule::Resampled { spec: spec.clone(), weights: setting.weights.clone(), key, steps }
             }

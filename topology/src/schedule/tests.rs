@@ -6,7 +6,7 @@ fn ring(nodes: u32) -> Arc<Graph> {
 }
 
 fn setting() -> name::Setting {
-    name::Setting { graph: ring(12), weights: Weights::Metropolis, steps: 4, run_id: "test".into() }
+    name::Setting { graph: Some(ring(12)), weights: Weights::Metropolis, steps: 4, run_id: "test".into() }
 }
 
 #[test]
@@ -37,6 +37,16 @@ fn an_empty_roster_is_refused_by_every_schedule() {
         let spec: ScheduleSpec = name.parse().unwrap();
         assert!(spec.schedule(&setting()).unwrap().round(0, 0).is_err(), "{name}");
     }
+}
+
+#[test]
+fn only_a_fixed_schedule_needs_a_graph() {
+    let setting = name::Setting { graph: None, ..setting() };
+    for name in ["doubling", "shuffled-doubling", "random-matching", "resampled:regular:12,degree=4"] {
+        let schedule = name.parse::<ScheduleSpec>().unwrap().schedule(&setting).unwrap();
+        assert_eq!(schedule.round(0, 12).unwrap().nodes(), 12, "{name}");
+    }
+    assert!(matches!(ScheduleSpec::Fixed.schedule(&setting), Err(TopologyError::NeedsGraph)));
 }
 
 #[test]
