@@ -12,8 +12,6 @@ use super::bits::open_unit;
 /// Where the tail begins: the value for which 256 layers of equal area close exactly at the peak.
 const TAIL: f64 = 3.654_152_885_361_009;
 const LAYERS: usize = 256;
-/// Words drawn at a time, so that the cipher and the table look-ups run in separate tight loops.
-const BLOCK: usize = 256;
 
 static TABLES: LazyLock<Tables> = LazyLock::new(Tables::new);
 
@@ -27,13 +25,9 @@ struct Tables {
 /// Replaces each value by `f(value, fresh standard normal)`.
 pub(super) fn combine<T: Copy>(rng: &mut impl Rng, values: &mut [T], f: impl Fn(T, f64) -> T) {
     let tables = &*TABLES;
-    let mut words = [0_u64; BLOCK];
-    for block in values.chunks_mut(BLOCK) {
-        let words = &mut words[..block.len()];
-        words.iter_mut().for_each(|word| *word = rng.next_u64());
-        for (value, &word) in block.iter_mut().zip(words.iter()) {
-            *value = f(*value, tables.normal(word, rng));
-        }
+    for value in values {
+        let word = rng.next_u64();
+        *value = f(*value, tables.normal(word, rng));
     }
 }
 
