@@ -82,21 +82,13 @@ fn is_shown(value: f64, scale: Scale) -> bool {
 /// A number for people: three significant digits.
 pub(super) fn short(value: f64) -> String {
     let size = value.abs();
-    if value == 0.0 || (1e-3..1e5).contains(&size) {
-        let decimals = if size >= 100.0 || value == 0.0 {
-            0
-        } else if size >= 10.0 {
-            1
-        } else if size >= 1.0 {
-            2
-        } else {
-            4
-        };
-        let text = format!("{value:.decimals$}");
-        if text.contains('.') { text.trim_end_matches('0').trim_end_matches('.').to_owned() } else { text }
-    } else {
-        format!("{value:.2e}")
+    if value != 0.0 && !(1e-3..1e5).contains(&size) {
+        return format!("{value:.2e}");
     }
+    // How many decimals it takes to show three digits: none from 100 on, one more for every power of ten below.
+    let decimals = (0..5).find(|&decimals| size * libm::pow(10.0, f64::from(decimals)) >= 99.95).unwrap_or(5);
+    let text = format!("{value:.*}", decimals as usize);
+    if text.contains('.') { text.trim_end_matches('0').trim_end_matches('.').to_owned() } else { text }
 }
 
 #[cfg(test)]
@@ -121,9 +113,15 @@ mod tests {
 
     #[test]
     fn numbers_for_people_are_short() {
-        for (value, text) in
-            [(0.0, "0"), (0.25, "0.25"), (1234.5, "1234"), (12.34, "12.3"), (1.5e-7, "1.50e-7"), (3.0, "3")]
-        {
+        for (value, text) in [
+            (0.0, "0"),
+            (0.25, "0.25"),
+            (0.19371, "0.194"),
+            (1234.5, "1234"),
+            (12.34, "12.3"),
+            (1.5e-7, "1.50e-7"),
+            (3.0, "3"),
+        ] {
             assert_eq!(short(value), text);
         }
     }

@@ -15,8 +15,8 @@ use colour::Range;
 /// Width of a drawing in pixels.
 const WIDTH: f64 = 960.0;
 
-/// Empty border around the nodes.
-const MARGIN: f64 = 28.0;
+/// Empty border around the nodes, with room for a name below the lowest.
+const MARGIN: f64 = 36.0;
 
 const STYLE: &str = "\
 .bg{fill:#fff}.edge{fill:none;stroke:#3b4a63}.node{fill:#2f6fde;stroke:#fff}.unknown{fill:#b5bcc8}\

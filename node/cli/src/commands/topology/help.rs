@@ -2,7 +2,7 @@
 
 use std::fmt::Write;
 
-use topology::{CATALOGUE, Entry};
+use topology::{ATTEMPTS, ATTEMPTS_IF_LARGE, CATALOGUE, Entry, LARGE};
 
 pub(super) const EXAMPLES: &str = "\
 Examples:
@@ -31,7 +31,12 @@ pub(super) fn families() -> String {
     for key in random {
         writeln!(text, "  {}: {}", key.name, key.meaning).expect("a string takes everything");
     }
-    text.push_str("\nThe same spec is the same graph on every machine.\n\n");
+    writeln!(
+        text,
+        "\nA random graph is drawn up to {ATTEMPTS} times ({ATTEMPTS_IF_LARGE} where nodes and edges are more than \
+         {LARGE}) until it is connected.\nThe same spec is the same graph on every machine.\n"
+    )
+    .expect("a string takes everything");
     text.push_str(EXAMPLES.split("\n\n").next().unwrap_or_default());
     text
 }
