@@ -143,27 +143,30 @@ impl<'a> Search<'a> {
         let last = beta == 0.0 || steps >= self.most_steps;
         if steps >= self.next_check || last {
             self.next_check = steps + (steps / 8).max(4);
+            let largest = Tridiagonal::new(&self.diagonal, &self.beside).eigenvalue(End::High, 0);
             for end in [End::Low, End::High] {
-                self.check(end, last);
+                self.check(end, largest, last);
             }
         }
         self.low.is_none() || self.high.is_none()
     }
 
     /// Finds out whether one end has converged, and if so (or if this is the last step) keeps it.
-    fn check(&mut self, end: End, last: bool) {
+    fn check(&mut self, end: End, largest: f64, last: bool) {
         if self.slot(end).is_some() {
             return;
         }
         let matrix = Tridiagonal::new(&self.diagonal, &self.beside);
         let steps = self.diagonal.len();
-        let value = matrix.eigenvalue(end, 0);
+        let value = if end == End::High { largest } else { matrix.eigenvalue(end, 0) };
         let coefficients = matrix.eigenvector(value);
         let residual = self.beside[steps - 1] * coefficients[steps - 1].abs();
-        let largest = matrix.eigenvalue(End::High, 0);
         let scale = if end == End::Low { value } else { largest };
-        let distance = if steps > 1 { (matrix.eigenvalue(end, 1) - value).abs() } else { 0.0 };
-        let close = residual <= RESIDUAL * scale && residual * residual <= VALUE_ERROR * scale * distance;
+        let precise = || {
+            let distance = if steps > 1 { (matrix.eigenvalue(end, 1) - value).abs() } else { 0.0 };
+            residual * residual <= VALUE_ERROR * scale * distance
+        };
+        let close = residual <= RESIDUAL * scale && precise();
         let unwanted = end == End::Low && !self.low_wanted;
         let enough = steps >= self.rough_from && residual <= ROUGH_RESIDUAL * scale;
         if last || unwanted || close || enough || residual <= ROUNDING * largest {
