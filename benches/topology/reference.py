@@ -2,7 +2,7 @@
 
 Usage: python reference.py hypercube:2048 | grid:45x45 | file:PATH  [--no-distances]
 
-Prints JSON: the answers, and the seconds from after the imports to the end (`seconds_inside`).
+Prints JSON: the answers, and wall and CPU seconds from after the imports to the end (`inside`).
 Distances come from scipy.sparse.csgraph, which is many times faster than networkx's own search.
 """
 
@@ -38,7 +38,7 @@ def metropolis(adjacency, degree):
 
 def main():
     spec, distances = sys.argv[1], "--no-distances" not in sys.argv
-    start = time.perf_counter()
+    start, cpu = time.perf_counter(), time.process_time()
     graph = build(spec)
     adjacency = sp.csr_array(nx.to_scipy_sparse_array(graph, dtype=float))
     degree = adjacency.sum(axis=1)
@@ -62,7 +62,7 @@ def main():
         nodes = graph.number_of_nodes()
         answers["diameter"] = int(hops.max())
         answers["mean_distance"] = float(hops.sum() / (nodes * (nodes - 1)))
-    answers["seconds_inside"] = time.perf_counter() - start
+    answers["inside"] = [time.perf_counter() - start, time.process_time() - cpu]
     print(json.dumps(answers))
 
 
