@@ -2,6 +2,7 @@
 
 mod arrays;
 mod builtin;
+mod checks;
 mod csv;
 mod dataset;
 mod error;

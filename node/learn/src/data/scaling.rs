@@ -68,7 +68,7 @@ impl Scaling {
                 data.map_rows(|row| row.iter_mut().for_each(|value| *value = bounds.to_unit(*value)))
             }
             Self::UnitsPerFeature(all) => {
-                super::dataset::check_counts("bounds", all.len(), "features", data.columns())?;
+                super::checks::check_counts("bounds", all.len(), "features", data.columns())?;
                 all.iter().try_for_each(Bounds::check)?;
                 data.map_rows(|row| {
                     row.iter_mut().zip(all).for_each(|(value, bounds)| *value = bounds.to_unit(*value));

@@ -13,8 +13,9 @@ use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
 
+use super::checks::check_counts;
 use super::csv::TargetKind;
-use super::dataset::{Dataset, Groups, ImageShape, Loaded, Targets, check_counts};
+use super::dataset::{Dataset, Groups, ImageShape, Loaded, Targets};
 use super::error::DataError;
 use super::input::Input;
 use super::targets::{self, NamedTargets};
