@@ -2,7 +2,7 @@
 //! for the same spec.
 
 use proptest::prelude::*;
-use topology::{Graph, Spec, SpecError};
+use topology::{CATALOGUE, Graph, Spec, SpecError, Weights};
 
 fn spec(text: &str) -> Spec {
     text.parse().unwrap_or_else(|e| panic!("{text}: {e}"))
@@ -12,7 +12,8 @@ fn graph(text: &str) -> Graph {
     spec(text).build().unwrap_or_else(|e| panic!("{text}: {e}")).graph
 }
 
-/// Simple, symmetric, connected, of the right size, and reproducible. Returns the graph for further promises.
+/// Simple, symmetric, connected, of the right size, reproducible, and with Metropolis weights that are symmetric
+/// and sum to one in every row. Returns the graph for further promises.
 fn sound(text: &str, nodes: usize) -> Graph {
     let made = graph(text);
     assert_eq!(made.nodes(), nodes, "{text}");
@@ -26,6 +27,12 @@ fn sound(text: &str, nodes: usize) -> Graph {
     }
     assert_eq!(petgraph::algo::connected_components(&made), 1, "{text}: connected");
     assert_eq!(made, graph(text), "{text}: the same graph again");
+    let weights = Weights::Metropolis.matrix(&made).unwrap_or_else(|e| panic!("{text}: {e}"));
+    assert!(weights.is_symmetric(), "{text}: symmetric weights");
+    for node in 0..nodes {
+        let sum: f64 = weights.row(node).1.iter().sum();
+        assert!((sum - 1.0).abs() < 1e-12, "{text}: row {node} sums to {sum}");
+    }
     assert_eq!(spec(&spec(text).to_string()), spec(text), "{text}: the printed spec is the spec");
     made
 }
@@ -153,6 +160,51 @@ proptest! {
         sound(&format!("erdos-renyi:{n},mean_degree=9.5,seed={seed}"), n);
         sound(&format!("sbm:{n},blocks=4,p_in=0.8,p_out=0.1,seed={seed}"), n);
         sound(&format!("geometric:{n},radius=0.45,seed={seed}"), n);
+    }
+}
+
+/// A spec of a real family with small sizes and any of its keys, sensible or not.
+fn some_spec() -> impl Strategy<Value = String> {
+    let value = prop_oneof![
+        (0u32..12).prop_map(|n| n.to_string()),
+        (-0.2f64..1.6).prop_map(|x| x.to_string()),
+        Just("false".to_owned()),
+    ];
+    let keys = proptest::collection::vec((any::<bool>(), value), 6);
+    let size = prop_oneof![
+        (0u32..40).prop_map(|n| n.to_string()),
+        (0u32..8, 0u32..8).prop_map(|(rows, columns)| format!("{rows}x{columns}")),
+    ];
+    (0..CATALOGUE.len(), size, keys).prop_map(|(family, size, values)| {
+        let entry = &CATALOGUE[family];
+        let used = entry.all_keys().zip(values).filter(|(_, (is_used, _))| *is_used);
+        let keys: String = used.map(|(key, (_, value))| format!(",{}={value}", key.name)).collect();
+        format!("{}:{size}{keys}", entry.name)
+    })
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(2000))]
+
+    #[test]
+    fn a_spec_is_refused_with_a_hint_or_builds_what_it_says(text in some_spec()) {
+        match text.parse::<Spec>() {
+            Err(error) => prop_assert!(error.hint().is_some(), "{}: {}", text, error),
+            Ok(parsed) => match parsed.build() {
+                Ok(built) => {
+                    prop_assert_eq!(Some(built.graph.nodes()), parsed.family().map(|family| family.nodes()));
+                    prop_assert!(built.graph.is_connected() || text.contains("connected=false"), "{}", text);
+                }
+                Err(SpecError::NeverConnected { .. }) => prop_assert!(parsed.is_random()),
+                Err(SpecError::File(_)) => prop_assert!(text.starts_with("file:")),
+                Err(error) => prop_assert!(false, "{}: {}", text, error),
+            },
+        }
+    }
+
+    #[test]
+    fn arbitrary_text_never_panics(text in ".{0,40}") {
+        let _ = text.parse::<Spec>();
     }
 }
 

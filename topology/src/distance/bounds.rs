@@ -14,7 +14,7 @@ pub(super) struct Bounds {
     pub(super) at_most: u32,
 }
 
-/// Narrows `known` with at most `searches` further breadth-first searches beside the four of the start.
+/// Narrows `known` with at most `searches` further breadth-first searches beside the seven of the start.
 pub(super) fn diameter(graph: &Graph, mut known: Bounds, searches: usize) -> Bounds {
     let centre = centre(graph, &mut known);
     let levels = graph.distances_from(centre);
@@ -38,26 +38,23 @@ pub(super) fn diameter(graph: &Graph, mut known: Bounds, searches: usize) -> Bou
     known
 }
 
-/// A node in the middle of a long shortest path, found by two double sweeps.
+/// A node whose largest distance to the ends of two double sweeps is least. The middle of one long shortest path
+/// would do for many graphs, but in a grid it may lie on the border.
 fn centre(graph: &Graph, known: &mut Bounds) -> usize {
     let mut start = (0..graph.nodes()).max_by_key(|&v| (graph.degree(v), usize::MAX - v)).unwrap_or(0);
+    let mut worst = vec![0; graph.nodes()];
     for _ in 0..2 {
-        let (one_end, _) = farthest(&graph.distances_from(start));
-        let distances = graph.distances_from(one_end);
-        let (other_end, length) = farthest(&distances);
-        known.at_least = known.at_least.max(length);
-        start = walk_back(graph, &distances, other_end, length / 2);
+        let (mut end, _) = farthest(&graph.distances_from(start));
+        for _ in 0..2 {
+            let distances = graph.distances_from(end);
+            let (other_end, length) = farthest(&distances);
+            known.at_least = known.at_least.max(length);
+            worst.iter_mut().zip(&distances).for_each(|(worst, &d)| *worst = d.max(*worst));
+            end = other_end;
+        }
+        start = (0..graph.nodes()).min_by_key(|&v| worst[v]).unwrap_or(0);
     }
     start
-}
-
-/// Goes `steps` hops from `node` towards the source of `distances`.
-fn walk_back(graph: &Graph, distances: &[u32], mut node: usize, steps: u32) -> usize {
-    for _ in 0..steps {
-        let closer = graph.neighbours(node).iter().find(|&&v| distances[v as usize] < distances[node]);
-        node = *closer.expect("a node that was reached has a neighbour that was reached before") as usize;
-    }
-    node
 }
 
 /// The first node at the largest finite distance.
