@@ -66,6 +66,16 @@ pub enum NetworkError {
         /// The value given.
         value: f64,
     },
+    /// A walk that visits a node that is not there.
+    #[error("visit {visit} of the path is to node {node}, but the nodes are 0 to {}", nodes - 1)]
+    VisitOutside {
+        /// Position in the path, counted from 0.
+        visit: usize,
+        /// The node named there.
+        node: usize,
+        /// Nodes that there are.
+        nodes: usize,
+    },
     /// A problem too large for the method asked for.
     #[error("{method} on {size} unknowns is more than the {limit} that this program takes")]
     TooLarge {
