@@ -96,6 +96,14 @@ pub enum NetworkError {
         /// What is wrong with it.
         what: String,
     },
+    /// A pair that is not among those priced.
+    #[error("what node {watcher} learns about node {about} was not computed")]
+    PairNotPriced {
+        /// Whose data are at stake.
+        about: usize,
+        /// Who watches.
+        watcher: usize,
+    },
     /// A target that no amount of noise reaches.
     #[error("no noise reaches the target: {why}")]
     Unreachable {

@@ -31,6 +31,7 @@
 
 mod analysis;
 mod basis;
+pub mod calibrate;
 mod consensus;
 pub mod contractive;
 mod dense;
@@ -44,9 +45,11 @@ mod run;
 mod sparse;
 #[cfg(test)]
 mod testing;
+mod transcript;
 pub mod walk;
 
 pub use analysis::Analysis;
 pub use error::NetworkError;
 pub use pairwise::{Pricing, losses};
 pub use run::{Phase, Run, Step, Watchers};
+pub use transcript::{Receipt, Transcript};

@@ -35,20 +35,40 @@ pub fn loss(run: &Run, watchers: &Watchers) -> Result<Vec<f64>, NetworkError> {
 /// As [`loss`], for a run whose consensus was checked before.
 pub(crate) fn loss_of_rounds(run: &Run, watchers: &Watchers) -> Vec<f64> {
     if let Some(phase) = run.repeated_phase() {
-        let one = loss_of_phase(phase, run.nodes(), watchers);
+        let one = loss_of_phase(phase, run.nodes(), watchers, None);
         return one.into_iter().map(|mu2| mu2 * run.rounds() as f64).collect();
     }
     let mut total = vec![0.0; run.nodes()];
     for phase in run.phases() {
-        let one = loss_of_phase(phase, run.nodes(), watchers);
+        let one = loss_of_phase(phase, run.nodes(), watchers, None);
         total.iter_mut().zip(one).for_each(|(sum, mu2)| *sum += mu2);
     }
     total
 }
 
+/// As [`loss`], where node `i` adds noise of standard deviation `noise[i]` instead of 1, for Δ = 1; one round, or rounds whose
+/// consensus was checked before.
+///
+/// With D the diagonal matrix of the noises the rows of the view act on D⁻¹(x + z), whose noise is of unit variance: pushing back is by
+/// D⁻¹WD instead of W, and a change of u is 1/σ_u as large.
+///
+/// # Guarantee
+/// As for [`loss`].
+///
+/// # Assumes
+/// As for [`loss`], and positive noise everywhere.
+pub fn loss_with_noise(run: &Run, watchers: &Watchers, noise: &[f64]) -> Vec<f64> {
+    let mut total = vec![0.0; run.nodes()];
+    for phase in run.phases() {
+        let one = loss_of_phase(phase, run.nodes(), watchers, Some(noise));
+        total.iter_mut().zip(one).for_each(|(sum, mu2)| *sum += mu2);
+    }
+    total.iter().zip(noise).map(|(mu2, sigma)| mu2 / (sigma * sigma)).collect()
+}
+
 /// Dimension of the watchers' view of one phase: how many independent combinations of inputs they know, their own included.
 pub fn rank(phase: &Phase, nodes: usize, watchers: &Watchers) -> usize {
-    view(phase, nodes, watchers).rank()
+    view(phase, nodes, watchers, None).rank()
 }
 
 /// Refuses several rounds unless each ends in consensus.
@@ -64,8 +84,8 @@ pub(crate) fn require_consensus(run: &Run) -> Result<(), NetworkError> {
     broken.map_or(Ok(()), |round| Err(NetworkError::NoConsensus { round, rounds }))
 }
 
-fn loss_of_phase(phase: &Phase, nodes: usize, watchers: &Watchers) -> Vec<f64> {
-    let scores = view(phase, nodes, watchers).leverage();
+fn loss_of_phase(phase: &Phase, nodes: usize, watchers: &Watchers, noise: Option<&[f64]>) -> Vec<f64> {
+    let scores = view(phase, nodes, watchers, noise).leverage();
     let lost = |(node, score): (usize, f64)| {
         let exposed = phase.contributes(node) && !watchers.contains(node);
         if exposed { rounded_up(score) } else { 0.0 }
@@ -79,10 +99,17 @@ fn rounded_up(score: f64) -> f64 {
 }
 
 /// The span of all that the watchers know about the inputs of a phase.
-fn view(phase: &Phase, nodes: usize, watchers: &Watchers) -> Basis {
+fn view(phase: &Phase, nodes: usize, watchers: &Watchers, noise: Option<&[f64]>) -> Basis {
+    let push = |step: &Step| {
+        let csr = Csr::backward(step.matrix());
+        match noise {
+            Some(noise) => csr.rescaled(noise),
+            None => csr,
+        }
+    };
     let basis = match fixed_step(phase.steps()) {
-        Some(step) => krylov_view(step, phase.steps().len(), nodes, watchers),
-        None => stepwise_view(phase.steps(), nodes, watchers),
+        Some(step) => krylov_view(step, phase.steps().len(), watchers, &push(step)),
+        None => stepwise_view(phase.steps(), nodes, watchers, &push),
     };
     if phase.all_contribute() {
         return basis;
@@ -101,9 +128,9 @@ fn fixed_step(steps: &[Step]) -> Option<&Step> {
 }
 
 /// Nested spaces: only the directions that the last step brought are pushed on.
-fn krylov_view(step: &Step, steps: usize, nodes: usize, watchers: &Watchers) -> Basis {
+fn krylov_view(step: &Step, steps: usize, watchers: &Watchers, push: &Csr) -> Basis {
+    let nodes = push.nodes();
     let heard = step.heard_by(watchers);
-    let push = Csr::backward(step.matrix());
     let mut basis = Basis::of_units(marks(nodes, watchers, &heard));
     let mut frontier: Vec<f64> = heard.iter().flat_map(|&node| unit(nodes, node)).collect();
     for _ in 1..steps {
@@ -123,7 +150,7 @@ fn krylov_view(step: &Step, steps: usize, nodes: usize, watchers: &Watchers) -> 
 
 /// Any sequence of steps, from the last to the first. With momentum a row has coefficients on the states of its step and,
 /// behind them, of the step before.
-fn stepwise_view(steps: &[Step], nodes: usize, watchers: &Watchers) -> Basis {
+fn stepwise_view(steps: &[Step], nodes: usize, watchers: &Watchers, push: &dyn Fn(&Step) -> Csr) -> Basis {
     let with_momentum = steps.iter().any(|step| step.momentum() != 0.0);
     let size = if with_momentum { 2 * nodes } else { nodes };
     let mut basis = Basis::of_units(marks(nodes, watchers, &[]));
@@ -133,7 +160,7 @@ fn stepwise_view(steps: &[Step], nodes: usize, watchers: &Watchers) -> Basis {
         let mut known = marks(nodes, watchers, &heard);
         known.extend((nodes..size).map(|at| watchers.contains(at - nodes)));
         basis = Basis::of_units(known);
-        basis.extend(pushed_back(step, &rows, size));
+        basis.extend(pushed_back(&push(step), step.momentum(), &rows, size));
         rows = basis.dense().to_vec();
         rows.extend(heard.iter().flat_map(|&node| unit(size, node)));
     }
@@ -141,10 +168,8 @@ fn stepwise_view(steps: &[Step], nodes: usize, watchers: &Watchers) -> Basis {
 }
 
 /// Rows over the states after a step, written over the states before it: y(t+1) = (1 + m) W y(t) − m y(t−1).
-fn pushed_back(step: &Step, rows: &[f64], size: usize) -> Vec<f64> {
-    let push = Csr::backward(step.matrix());
+fn pushed_back(push: &Csr, momentum: f64, rows: &[f64], size: usize) -> Vec<f64> {
     let nodes = push.nodes();
-    let momentum = step.momentum();
     let mut out = vec![0.0; rows.len()];
     for (row, to) in rows.chunks_exact(size).zip(out.chunks_exact_mut(size)) {
         push.multiply_one(&row[..nodes], &mut to[..nodes]);

@@ -47,6 +47,16 @@ impl Csr {
         self
     }
 
+    /// D A D⁻¹ for the diagonal matrix D of `scales`.
+    pub(crate) fn rescaled(mut self, scales: &[f64]) -> Self {
+        for row in 0..self.nodes() {
+            for at in self.offsets[row]..self.offsets[row + 1] {
+                self.values[at] *= scales[row] / scales[self.columns[at] as usize];
+            }
+        }
+        self
+    }
+
     /// Number of rows.
     pub(crate) fn nodes(&self) -> usize {
         self.offsets.len() - 1

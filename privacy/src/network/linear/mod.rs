@@ -48,6 +48,32 @@ pub fn loss(run: &Run, watchers: &Watchers) -> Result<Vec<f64>, NetworkError> {
     Ok(losses)
 }
 
+/// Loss μ² of the single contribution at `phase` of every node, for Δ = σ = 1: the diagonal entry X_u[s, s].
+///
+/// # Guarantee
+/// As for [`loss`], where only the contribution at `phase` changes.
+///
+/// # Assumes
+/// As for [`loss`].
+///
+/// # Errors
+/// As for [`loss`], or a phase that the run does not have.
+pub fn loss_of_contribution(run: &Run, watchers: &Watchers, phase: usize) -> Result<Vec<f64>, NetworkError> {
+    if phase >= run.rounds() {
+        return Err(NetworkError::OutOfRange {
+            name: "the phase",
+            range: "one of the run's",
+            value: phase as f64,
+        });
+    }
+    let mut losses = Projections::new(run, watchers)?.diagonal(phase);
+    for (node, mu2) in losses.iter_mut().enumerate() {
+        let counts = run.phase(phase).contributes(node) && !watchers.contains(node);
+        *mu2 = if counts { (*mu2 * (1.0 + 1e-10)).min(1.0) } else { 0.0 };
+    }
+    Ok(losses)
+}
+
 /// The whitened innovations of all steps, from which X_u is read off.
 struct Projections<'a> {
     run: &'a Run,
@@ -206,6 +232,19 @@ mod tests {
             let run = Run::on_graph(matrix_of(&graph), 1, number(&case, "steps")).unwrap();
             let found = loss(&run, &Watchers::new(&[watcher], graph.nodes()).unwrap()).unwrap();
             let expected = numbers(&case, "sum_abs");
+            let last = number(&case, "steps") - 1;
+            let watchers = Watchers::new(&[watcher], graph.nodes()).unwrap();
+            let late = loss_of_contribution(&run, &watchers, last).unwrap();
+            for (node, expected) in
+                numbers(&case, "diagonal_last").into_iter().enumerate().filter(|(node, _)| *node != watcher)
+            {
+                assert!(
+                    (late[node] - expected).abs() < 1e-7,
+                    "{}, {node}: {} for {expected}",
+                    case["graph"],
+                    late[node]
+                );
+            }
             for node in (0..graph.nodes()).filter(|node| *node != watcher) {
                 let capped = expected[node].min(number(&case, "steps") as f64);
                 assert!(

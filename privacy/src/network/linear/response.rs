@@ -25,6 +25,21 @@ impl Projections<'_> {
         (0..nodes).map(|node| sums.absolute(node, |round| self.run.phase(round).contributes(node))).collect()
     }
 
+    /// X_u[phase, phase] for every u.
+    pub(super) fn diagonal(&self, phase: usize) -> Vec<f64> {
+        let mut diagonal = vec![0.0; self.run.nodes()];
+        for (at, observed) in self.steps.iter().enumerate() {
+            self.respond(at, observed, |to, block| {
+                if to == phase {
+                    let squares =
+                        block.chunks_exact(observed.width).map(|row| row.iter().map(|x| x * x).sum::<f64>());
+                    diagonal.iter_mut().zip(squares).for_each(|(sum, square)| *sum += square);
+                }
+            });
+        }
+        diagonal
+    }
+
     /// Calls `gather` with the response of the innovations of step `last` to unit contributions at each phase up to it.
     fn respond(&self, last: usize, observed: &Observed, mut gather: impl FnMut(usize, &[f64])) {
         if observed.nodes.is_empty() {
