@@ -65,6 +65,20 @@ impl From<topology::SpecError> for Failure {
     }
 }
 
+impl From<privacy::network::NetworkError> for Failure {
+    fn from(error: privacy::network::NetworkError) -> Self {
+        let hint = error.hint();
+        Self::of(error, hint)
+    }
+}
+
+impl From<privacy::gdp::Error> for Failure {
+    fn from(error: privacy::gdp::Error) -> Self {
+        let hint = error.hint();
+        Self::of(error, Some(hint.to_owned()))
+    }
+}
+
 impl From<std::io::Error> for Failure {
     fn from(error: std::io::Error) -> Self {
         Self::of(error, None)

@@ -86,6 +86,18 @@ pub struct Forecast {
     pub divergence: Vec<Vec<f64>>,
 }
 
+impl Forecast {
+    /// ε at δ of a source by the best of the orders: an estimate, like the divergences that it comes from.
+    pub fn epsilon(&self, source: usize, delta: f64) -> f64 {
+        // Balle et al. 2020, Canonne et al. 2020.
+        let convert = |(&order, &divergence): (&f64, &f64)| {
+            let share = (libm::log(delta) + libm::log(order)) / (order - 1.0);
+            (divergence - share + libm::log((order - 1.0) / order)).max(0.0)
+        };
+        self.orders.iter().zip(&self.divergence[source]).map(convert).fold(f64::INFINITY, f64::min)
+    }
+}
+
 /// Estimates the loss of a walk whose path is not known yet from sampled paths: D_α ≤ 1/(α−1) · ln E exp((α−1)·αμ²(path)/2), by joint convexity.
 ///
 /// `scale` is (Δ/σ)²: unlike a loss for a known path this one does not scale, so the noise must be named.

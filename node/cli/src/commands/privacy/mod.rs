@@ -1,5 +1,15 @@
 //! `murmur privacy …`: one file per subcommand.
 
+mod calibrate;
+mod compare;
+mod heat_map;
+mod model;
+mod numbers;
+mod pairwise;
+mod path_file;
+mod priced;
+mod summary;
+
 use crate::failure::Result;
 use std::process::ExitCode;
 
@@ -11,9 +21,20 @@ pub(crate) struct Args {
 }
 
 #[derive(Debug, clap::Subcommand)]
-enum Command {}
+enum Command {
+    /// How much each node can learn about each other node
+    Pairwise(Box<pairwise::Args>),
+    /// How much noise for a target (ε, δ)
+    Calibrate(Box<calibrate::Args>),
+    /// Which graph: ε, rounds and messages for the same final error
+    Compare(compare::Args),
+}
 
 /// Runs a subcommand.
 pub(crate) fn run(args: Args) -> Result<ExitCode> {
-    match args.command {}
+    match args.command {
+        Command::Pairwise(args) => pairwise::run(&args),
+        Command::Calibrate(args) => calibrate::run(&args),
+        Command::Compare(args) => compare::run(&args),
+    }
 }
