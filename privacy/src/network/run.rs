@@ -204,6 +204,11 @@ impl Run {
         (0..self.rounds()).map(|round| self.phase(round))
     }
 
+    /// Whether one phase is repeated throughout.
+    pub fn repeats(&self) -> bool {
+        self.repeated_phase().is_some()
+    }
+
     /// The phase that is repeated throughout, where there is one.
     pub(crate) fn repeated_phase(&self) -> Option<&Phase> {
         match &self.phases {

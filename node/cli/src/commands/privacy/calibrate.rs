@@ -1,7 +1,7 @@
 //! `murmur privacy calibrate`: how much noise for a target?
 
 use super::model::{ModelArgs, Protocol};
-use super::numbers::{not_negative, positive, probability, rounded_up};
+use super::numbers::{not_negative, plain, positive, probability, rounded_up};
 use super::priced::Noise;
 use super::summary::Summary;
 use crate::failure::{Failure, Result};
@@ -150,11 +150,11 @@ fn table(
     let mut text = format!(
         "σ = {} for ε = {} at δ = {} of {} (analysis {}, Δ = {})\nwith it  worst pair ε = {}, mean ε = {}\n",
         rounded_up(sigma),
-        args.epsilon,
-        args.delta,
+        plain(args.epsilon),
+        plain(args.delta),
         args.of.name,
         model.analysis,
-        args.sensitivity,
+        plain(args.sensitivity),
         rounded_up(worst),
         rounded_up(summary.all.mean()),
     );

@@ -5,7 +5,7 @@
 //! the mean exactly, stands below for comparison.
 
 use super::model::{Model, Network, Protocol};
-use super::numbers::{positive, probability, rounded_up};
+use super::numbers::{plain, positive, probability, rounded_up};
 use super::priced::Noise;
 use super::summary::{Spread, Summary};
 use crate::failure::{Failure, Result};
@@ -196,10 +196,10 @@ fn table(args: &Args, rows: &[Row]) -> String {
         "{}\nOne contribution with σ = {}, Δ = {}, then gossip until disagreement is below {}; messages are per node.\n\
          ε at δ = {} by the analysis rounds (exact), mean over pairs at each distance; doubling ends in the exact mean.\n{note}",
         table.render(),
-        args.sigma,
-        args.sensitivity,
-        args.tolerance,
-        args.delta,
+        plain(args.sigma),
+        plain(args.sensitivity),
+        plain(args.tolerance),
+        plain(args.delta),
     )
 }
 

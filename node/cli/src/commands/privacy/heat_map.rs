@@ -1,7 +1,7 @@
 //! Pairwise ε as a picture: a heat map of all pairs, or the graph coloured by what one watcher sees.
 
 use super::model::{Model, Network};
-use super::numbers::rounded_up;
+use super::numbers::{plain, rounded_up};
 use super::priced::{Noise, Priced};
 use crate::failure::{Failure, Result};
 use topology::svg::{Element, Svg};
@@ -19,7 +19,7 @@ text{font-family:system-ui,-apple-system,'Segoe UI',Roboto,'DejaVu Sans',sans-se
 
 /// The graph seen from one watcher where there is one, a heat map else.
 pub(super) fn picture(model: &Model, priced: &Priced, noise: Noise) -> Result<String> {
-    let title = format!("ε at δ = {} by the analysis {}", noise.delta, model.analysis);
+    let title = format!("ε at δ = {} by the analysis {}", plain(noise.delta), model.analysis);
     match (&model.network, model.coalitions.as_slice()) {
         (Some(network), [watchers]) => {
             let shown =

@@ -181,7 +181,10 @@ impl ModelArgs {
             _ => self.mixing(network.as_ref())?,
         };
         let network = match (&protocol, network) {
-            (Protocol::Mixing { run, .. }, None) => Some(Network::Exchanges(graph_of_first_round(run)?)),
+            // Where every round has exchanges of its own, no distance means anything.
+            (Protocol::Mixing { run, .. }, None) if run.rounds() == 1 || run.repeats() => {
+                Some(Network::Exchanges(graph_of_first_round(run)?))
+            }
             (_, network) => network,
         };
         let coalitions = self.coalitions(nodes)?;
@@ -362,7 +365,7 @@ impl ModelArgs {
             AnalysisArg::Contractive => self.method.to_possible_value(),
             AnalysisArg::Published => self.formula.to_possible_value(),
             AnalysisArg::Walk => {
-                return Some(if self.path.is_some() { "taut-string".into() } else { "monte-carlo".into() });
+                return Some(if self.path.is_some() { "taut-string" } else { "monte-carlo" }.into());
             }
             AnalysisArg::Rounds | AnalysisArg::Linear | AnalysisArg::Local => None,
         };

@@ -29,6 +29,11 @@ fn finite(text: &str, fits: impl Fn(f64) -> bool) -> Option<f64> {
     text.parse().ok().filter(|x: &f64| x.is_finite() && fits(*x))
 }
 
+/// A number as it was given, without a row of zeros: 1e-5, 0.5, 12.
+pub(super) fn plain(value: f64) -> String {
+    if value != 0.0 && !(1e-3..1e6).contains(&value.abs()) { format!("{value:e}") } else { value.to_string() }
+}
+
 /// A number for people: four significant digits, rounded up as losses are.
 pub(super) fn rounded_up(value: f64) -> String {
     if value == 0.0 || !value.is_finite() {
@@ -58,6 +63,11 @@ mod tests {
         assert_eq!(rounded_up(0.000_012_341), "1.235e-5");
         assert_eq!(rounded_up(0.0), "0");
         assert_eq!(rounded_up(f64::INFINITY), "∞");
+    }
+
+    #[test]
+    fn numbers_as_given_have_no_row_of_zeros() {
+        assert_eq!([1e-5, 0.5, 12.0, 0.0].map(plain), ["1e-5", "0.5", "12", "0"]);
     }
 
     #[test]

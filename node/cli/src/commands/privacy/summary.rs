@@ -1,7 +1,7 @@
 //! Pairwise losses for a person: by distance, the worst pair, the mean, and what it means.
 
 use super::model::{Model, Protocol};
-use super::numbers::rounded_up;
+use super::numbers::{plain, rounded_up};
 use super::priced::{Noise, Priced};
 use crate::table::Table;
 use ::privacy::network::{Analysis, Watchers};
@@ -98,7 +98,7 @@ pub(super) fn table(model: &Model, priced: &Priced, noise: Noise) -> String {
     let mut text = heading(model, noise);
     let mut table = Table::new(["distance", "pairs", "ε min", "ε mean", "ε max", "μ² mean"]);
     for (distance, spread) in &summary.by_distance {
-        let distance = distance.map_or("?".into(), |distance| distance.to_string());
+        let distance = distance.map_or("any".into(), |distance| distance.to_string());
         table.row(cells(distance, spread));
     }
     if summary.by_distance.len() > 1 {
@@ -140,9 +140,9 @@ fn heading(model: &Model, noise: Noise) -> String {
         plural(model.rounds),
         model.steps,
         plural(model.steps),
-        noise.sigma,
-        noise.sensitivity,
-        noise.delta,
+        plain(noise.sigma),
+        plain(noise.sensitivity),
+        plain(noise.delta),
     )
 }
 
@@ -162,7 +162,7 @@ fn closing(model: &Model, summary: &Summary, noise: Noise) -> String {
         model.label(source),
         rounded_up(worst),
         rounded_up(summary.all.mean()),
-        noise.delta,
+        plain(noise.delta),
         model.analysis
     );
     let verb = if members.len() == 1 { "learns" } else { "learn" };
