@@ -3,7 +3,7 @@
 use thiserror::Error;
 
 /// A request that the network accountant does not answer. Unknown is refused, never free.
-#[derive(Debug, Error, PartialEq)]
+#[derive(Debug, Error)]
 #[non_exhaustive]
 pub enum NetworkError {
     /// A watcher that is not a node.
@@ -86,6 +86,9 @@ pub enum NetworkError {
         /// Most that it takes.
         limit: usize,
     },
+    /// A schedule that cannot be laid out.
+    #[error(transparent)]
+    Schedule(#[from] topology::TopologyError),
     /// A message in a transcript that cannot have been.
     #[error("transcript, phase {phase}, step {step}: {what}")]
     BadTranscript {
@@ -116,6 +119,7 @@ impl NetworkError {
     /// What the user could do, where there is something to say.
     pub fn hint(&self) -> Option<String> {
         let hint = match self {
+            Self::Schedule(error) => return error.hint(),
             Self::NoConsensus { .. } => {
                 "use a schedule that ends in consensus (doubling, shuffled-doubling), one round, or the analyses contractive and local"
             }

@@ -294,7 +294,7 @@ mod tests {
     fn several_rounds_without_consensus_are_refused() {
         let run = Run::on_graph(matrix_of(&ring(6)), 3, 2).unwrap();
         let refused = loss(&run, &Watchers::new(&[0], 6).unwrap());
-        assert_eq!(refused, Err(NetworkError::NoConsensus { round: 0, rounds: 2 }));
+        assert!(matches!(refused, Err(NetworkError::NoConsensus { round: 0, rounds: 2 })));
     }
 
     #[test]

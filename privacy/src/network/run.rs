@@ -7,7 +7,7 @@
 
 use super::error::NetworkError;
 use std::sync::Arc;
-use topology::MixingMatrix;
+use topology::{MixingMatrix, Schedule};
 
 /// One exchange of messages.
 ///
@@ -152,6 +152,21 @@ impl Run {
         Ok(Self { nodes, phases: Phases::Repeated(phase, rounds) })
     }
 
+    /// `rounds` contributions of all `nodes` nodes, each followed by a round of the schedule.
+    ///
+    /// # Errors
+    /// No round, or a number of nodes that the schedule does not take.
+    pub fn on_schedule(schedule: &Schedule, nodes: usize, rounds: usize) -> Result<Self, NetworkError> {
+        let phase = |round: usize| -> Result<Phase, NetworkError> {
+            let matrices = schedule.round(round as u64, nodes)?.matrices();
+            Ok(Phase::new(matrices.into_iter().map(Step::new).collect()))
+        };
+        if let Schedule::Doubling | Schedule::OnePeerExponential | Schedule::Fixed { .. } = schedule {
+            return Self::repeated(nodes, phase(0)?, rounds);
+        }
+        Self::new(nodes, (0..rounds).map(phase).collect::<Result<_, _>>()?)
+    }
+
     /// The same phase `rounds` times.
     ///
     /// # Errors
@@ -273,9 +288,9 @@ mod tests {
 
     #[test]
     fn a_coalition_of_nobody_or_of_everybody_is_refused() {
-        assert_eq!(Watchers::new(&[], 3), Err(NetworkError::NobodyWatches));
-        assert_eq!(Watchers::new(&[0, 1, 2, 1], 3), Err(NetworkError::EverybodyWatches { nodes: 3 }));
-        assert_eq!(Watchers::new(&[3], 3), Err(NetworkError::WatcherOutside { watcher: 3, nodes: 3 }));
+        assert!(matches!(Watchers::new(&[], 3), Err(NetworkError::NobodyWatches)));
+        assert!(matches!(Watchers::new(&[0, 1, 2, 1], 3), Err(NetworkError::EverybodyWatches { nodes: 3 })));
+        assert!(matches!(Watchers::new(&[3], 3), Err(NetworkError::WatcherOutside { watcher: 3, nodes: 3 })));
         assert_eq!(Watchers::new(&[2, 0, 2], 3).unwrap().members(), [0, 2]);
     }
 

@@ -11,7 +11,7 @@ use super::summary::{Spread, Summary};
 use crate::failure::{Failure, Result};
 use crate::output;
 use crate::table::Table;
-use ::privacy::network::{Analysis, Phase, Pricing, Run, Step, Watchers};
+use ::privacy::network::{Analysis, Pricing, Run, Step, Watchers};
 use std::path::PathBuf;
 use std::process::ExitCode;
 use topology::{Schedule, Spec, Spectrum, Weights};

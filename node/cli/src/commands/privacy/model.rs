@@ -4,7 +4,7 @@ use super::numbers::{count, not_negative, positive, steps};
 use crate::failure::{Failure, Result};
 use ::privacy::network::contractive::{Method, Update};
 use ::privacy::network::message_noise::Sender;
-use ::privacy::network::{Analysis, Phase, Pricing, Run, Step, Watchers};
+use ::privacy::network::{Analysis, Pricing, Run, Watchers};
 use clap::ValueEnum;
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -75,8 +75,8 @@ pub(super) struct ModelArgs {
     #[arg(long, value_enum, value_name = "PAPER", default_value_t = Formula::Muffliato2022)]
     pub(super) formula: Formula,
 
-    /// Only this node watches; may be repeated [default: every node, each for itself]
-    #[arg(long, value_name = "NODE", conflicts_with = "coalition")]
+    /// Only these nodes watch, each for itself [default: every node]
+    #[arg(long, value_name = "NODE", num_args = 1.., value_delimiter = ',', conflicts_with = "coalition")]
     pub(super) watcher: Vec<usize>,
 
     /// These nodes pool what they see
@@ -273,15 +273,7 @@ impl ModelArgs {
             (None, Some(nodes)) => nodes,
             (None, None) => return Err(Failure::new(format!("--schedule {name} needs --nodes N"))),
         };
-        let phase = |round: usize| -> Result<Phase> {
-            let matrices = schedule.round(round as u64, nodes)?.matrices();
-            Ok(Phase::new(matrices.into_iter().map(Step::new).collect()))
-        };
-        if let Schedule::Doubling | Schedule::OnePeerExponential | Schedule::Fixed { .. } = schedule {
-            return Ok(Run::repeated(nodes, phase(0)?, self.rounds)?);
-        }
-        let phases: Result<Vec<Phase>> = (0..self.rounds).map(phase).collect();
-        Ok(Run::new(nodes, phases?)?)
+        Ok(Run::on_schedule(&schedule, nodes, self.rounds)?)
     }
 
     fn named_schedule(&self, spec: ScheduleSpec, network: Option<&Network>) -> Result<Schedule> {
