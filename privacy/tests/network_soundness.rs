@@ -1,5 +1,7 @@
 //! The network accountant against exact arithmetic, against attacks, and against a protocol that breaks a popular analysis.
 
+#![allow(clippy::unwrap_used, reason = "a test that cannot go on fails")]
+
 use flate2::read::GzDecoder;
 use privacy::network::contractive::{self, Update};
 use privacy::network::message_noise::{self, Sender};
@@ -64,17 +66,17 @@ fn all_pairs_of_three_graphs_have_the_loss_of_rational_arithmetic() {
 
 /// Arithmetic modulo the Mersenne prime 2^61 − 1.
 mod modular {
-    pub const P: u128 = (1 << 61) - 1;
+    pub(crate) const P: u128 = (1 << 61) - 1;
 
-    pub fn multiply(a: u64, b: u64) -> u64 {
+    pub(crate) fn multiply(a: u64, b: u64) -> u64 {
         (u128::from(a) * u128::from(b) % P) as u64
     }
 
-    pub fn subtract(a: u64, b: u64) -> u64 {
+    pub(crate) fn subtract(a: u64, b: u64) -> u64 {
         ((u128::from(a) + P - u128::from(b)) % P) as u64
     }
 
-    pub fn inverse(a: u64) -> u64 {
+    pub(crate) fn inverse(a: u64) -> u64 {
         let (mut result, mut base, mut exponent) = (1u64, a, P as u64 - 2);
         while exponent > 0 {
             if exponent & 1 == 1 {
@@ -86,7 +88,7 @@ mod modular {
         result
     }
 
-    pub fn rank(mut rows: Vec<Vec<u64>>) -> usize {
+    pub(crate) fn rank(mut rows: Vec<Vec<u64>>) -> usize {
         let width = rows.first().map_or(0, Vec::len);
         let mut rank = 0;
         for column in 0..width {

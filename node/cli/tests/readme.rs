@@ -3,6 +3,8 @@
 //! In a `console` block a line `$ murmur …` is run, and the lines below it must be its output; a line `...` stands for any lines. In a `sh`
 //! block a line `cargo run --release -- …` must succeed. With `UPDATE_DOCS=1` the outputs in `console` blocks are written anew.
 
+#![allow(clippy::unwrap_used, reason = "a test that cannot go on fails")]
+
 use assert_cmd::Command;
 use std::path::{Path, PathBuf};
 

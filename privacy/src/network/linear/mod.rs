@@ -1,7 +1,7 @@
 //! Repeated contributions that do not depend on hidden states (`linear`): exact for linear-Gaussian protocols.
 //!
 //! Every contribution comes with fresh noise; the watchers see linear functions of all noisy contributions so far. With X_u the
-//! projection on the row space of their view restricted to u's contributions, the loss at user level is μ² = Σ_{s,t} |X_u[s,t]|, and
+//! projection on the row space of their view restricted to u's contributions, the loss at user level is μ² = Σ_{s,t} |X_u(s,t)|, and
 //! never more than the number of contributions.
 //!
 //! The projection is never built. The innovations (Kalman) recursion gives the same X_u: at each step the part of the messages that
@@ -48,7 +48,7 @@ pub fn loss(run: &Run, watchers: &Watchers) -> Result<Vec<f64>, NetworkError> {
     Ok(losses)
 }
 
-/// Loss μ² of the single contribution at `phase` of every node, for Δ = σ = 1: the diagonal entry X_u[s, s].
+/// Loss μ² of the single contribution at `phase` of every node, for Δ = σ = 1: the diagonal entry X_u(s, s).
 ///
 /// # Guarantee
 /// As for [`loss`], where only the contribution at `phase` changes.
@@ -326,9 +326,9 @@ mod tests {
     #[test]
     fn any_run_costs_what_the_dense_projector_says() {
         let (one, other) = (Arc::new(matrix_of(&path(6))), Arc::new(matrix_of(&ring(6))));
-        let skips = |round: usize| (0..6).map(|node| node != 1 || round % 2 == 0).collect();
+        let skips = |round: usize| (0..6).map(|node| node != 1 || round.is_multiple_of(2)).collect();
         let phase = |round: usize| {
-            let first = if round % 3 == 0 { &other } else { &one };
+            let first = if round.is_multiple_of(3) { &other } else { &one };
             let late = Step::new(Arc::clone(&one)).with_overheard(vec![(0, 3)]);
             Phase::new(vec![Step::new(Arc::clone(first)), late]).with_contributors(skips(round))
         };

@@ -1,6 +1,6 @@
 //! From innovations to Σ|X_u|: how each white innovation responds to a contribution of u at each earlier phase.
 //!
-//! X_u[r, r′] = Σ_s resp_s(r)·resp_s(r′), with resp_s(r) = Z_s A_{s−1} … A_r e_u and A = W (I − G C): what of the contribution was not yet
+//! X_u(r, r′) = Σ_s resp_s(r)·resp_s(r′), with resp_s(r) = Z_s A_{s−1} … A_r e_u and A = W (I − G C): what of the contribution was not yet
 //! explained by the messages, mixed on. The innovations of several steps are gathered before they are multiplied out, so that
 //! the products are of a size at which a matrix product is fast.
 
@@ -14,7 +14,7 @@ use faer::{Accum, Mat, MatMut, MatRef, Par};
 const GATHERED: usize = 96;
 
 impl Projections<'_> {
-    /// Σ_{r,r′} |X_u[r, r′]| for every u.
+    /// Σ_{r,r′} |X_u(r, r′)| for every u.
     pub(super) fn sums_of_absolute_values(&self) -> Vec<f64> {
         let (nodes, rounds) = (self.run.nodes(), self.run.rounds());
         let mut sums = Gram::new(nodes, rounds);
@@ -25,7 +25,7 @@ impl Projections<'_> {
         (0..nodes).map(|node| sums.absolute(node, |round| self.run.phase(round).contributes(node))).collect()
     }
 
-    /// X_u[phase, phase] for every u.
+    /// X_u(phase, phase) for every u.
     pub(super) fn diagonal(&self, phase: usize) -> Vec<f64> {
         let mut diagonal = vec![0.0; self.run.nodes()];
         for (at, observed) in self.steps.iter().enumerate() {

@@ -125,11 +125,9 @@ fn graph_row(args: &Args, text: &str, noise: Noise) -> Result<Row> {
 }
 
 fn doubling_row(args: &Args, nodes: usize, noise: Noise) -> Result<Row> {
-    let matrices = Schedule::Doubling.round(0, nodes)?.matrices();
-    let heard: usize =
-        matrices.iter().map(|m| (0..nodes).map(|node| m.heard_by(node).count()).sum::<usize>()).sum();
-    let phase = Phase::new(matrices.into_iter().map(Step::new).collect());
-    let run = Run::repeated(nodes, phase, 1)?;
+    let run = Run::on_schedule(&Schedule::Doubling, nodes, 1)?;
+    let heard = |step: &Step| (0..nodes).map(|node| step.matrix().heard_by(node).count()).sum::<usize>();
+    let heard: usize = run.phase(0).steps().iter().map(heard).sum();
     priced_row(args, (format!("doubling of {nodes}"), heard as f64 / nodes as f64), run, None, noise)
 }
 
