@@ -160,7 +160,9 @@ impl fmt::Display for Release {
                 write!(out, "randomized_response (ε {epsilon}, {categories} categories)")?;
             }
             Mechanism::Pure { epsilon } => write!(out, "pure_dp (ε {epsilon})")?,
-            Mechanism::Approximate { epsilon, delta } => write!(out, "approximate_dp (ε {epsilon}, δ {delta:e})")?,
+            Mechanism::Approximate { epsilon, delta } => {
+                write!(out, "approximate_dp (ε {epsilon}, δ {delta:e})")?
+            }
             Mechanism::ZeroConcentrated { rho } => write!(out, "zero_concentrated (ρ {rho})")?,
             Mechanism::NonPrivate => write!(out, "non_private")?,
         }
@@ -238,8 +240,12 @@ fn flatten(event: &DpEvent, count: u64) -> Result<Vec<(Release, u64)>, LedgerErr
     }
     let once = |mechanism| Ok(vec![(Release::unsampled(mechanism), count)]);
     match event {
-        DpEvent::Gaussian { noise_multiplier } => once(Mechanism::Gaussian { noise_multiplier: *noise_multiplier }),
-        DpEvent::Laplace { noise_multiplier } => once(Mechanism::Laplace { noise_multiplier: *noise_multiplier }),
+        DpEvent::Gaussian { noise_multiplier } => {
+            once(Mechanism::Gaussian { noise_multiplier: *noise_multiplier })
+        }
+        DpEvent::Laplace { noise_multiplier } => {
+            once(Mechanism::Laplace { noise_multiplier: *noise_multiplier })
+        }
         DpEvent::RandomizedResponse { epsilon, categories } => {
             once(Mechanism::RandomizedResponse { epsilon: *epsilon, categories: *categories })
         }
@@ -309,7 +315,9 @@ fn merge(inside: &[(Release, u64)], outer: Sampling) -> Result<Release, LedgerEr
                 let sampling = Sampling::Poisson { rate: round_up(first * second).min(1.0) };
                 Ok(Release { mechanism: release.mechanism, sampling })
             }
-            (Sampling::Poisson { .. } | Sampling::WithoutReplacement { .. }, _) => Err(nesting(inside, outer)),
+            (Sampling::Poisson { .. } | Sampling::WithoutReplacement { .. }, _) => {
+                Err(nesting(inside, outer))
+            }
         };
     }
     if inside.iter().any(|(release, _)| release.sampling != Sampling::All) {
@@ -328,7 +336,9 @@ fn merge_gaussians(inside: &[(Release, u64)]) -> Option<Mechanism> {
         let Mechanism::Gaussian { noise_multiplier } = release.mechanism else { return None };
         mu_squared += *count as f64 / (noise_multiplier * noise_multiplier);
     }
-    Some(Mechanism::Gaussian { noise_multiplier: (1.0 / libm::sqrt(mu_squared)) * (1.0 - 4.0 * f64::EPSILON) })
+    Some(Mechanism::Gaussian {
+        noise_multiplier: (1.0 / libm::sqrt(mu_squared)) * (1.0 - 4.0 * f64::EPSILON),
+    })
 }
 
 /// Releases with a known (ε, δ) on one sample are one release with the sums.
@@ -368,7 +378,9 @@ fn amplify_known(release: Release) -> Release {
             delta: round_up(delta * rate).min(1.0),
         }),
         Mechanism::NonPrivate => Release::unsampled(Mechanism::NonPrivate),
-        Mechanism::Gaussian { .. } | Mechanism::Laplace { .. } | Mechanism::ZeroConcentrated { .. } => release,
+        Mechanism::Gaussian { .. } | Mechanism::Laplace { .. } | Mechanism::ZeroConcentrated { .. } => {
+            release
+        }
     }
 }
 
@@ -415,7 +427,8 @@ mod tests {
     fn gaussians_on_one_sample_become_one_gaussian() {
         let event = DpEvent::Sequence { events: vec![gaussian(3.0), gaussian(4.0)] }.poisson_sampled(0.1);
         let found = ledger(&[(event, 1)]);
-        let [(Release { mechanism: Mechanism::Gaussian { noise_multiplier }, .. }, 1)] = found.entries() else {
+        let [(Release { mechanism: Mechanism::Gaussian { noise_multiplier }, .. }, 1)] = found.entries()
+        else {
             panic!("{found:?}")
         };
         // 1/9 + 1/16 = (1/2.4)².

@@ -78,7 +78,8 @@ fn fixed_delta(ledger: &Ledger) -> f64 {
         Point::Fixed { delta, .. } => delta,
         Point::Curve | Point::Unbounded => 0.0,
     };
-    ledger.entries().iter().map(|(release, count)| delta(release) * *count as f64).sum::<f64>() * (1.0 + 1e-13)
+    ledger.entries().iter().map(|(release, count)| delta(release) * *count as f64).sum::<f64>()
+        * (1.0 + 1e-13)
 }
 
 /// Theorem 3.5 of Kairouz, Oh and Viswanath for (ε, count) pairs.

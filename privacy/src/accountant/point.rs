@@ -47,8 +47,10 @@ pub(super) fn epsilon_of_curve(release: &Release, share: f64) -> f64 {
         return f64::INFINITY;
     }
     let epsilon = match release.mechanism {
-        Mechanism::Gaussian { noise_multiplier } => gdp::epsilon((1.0 / noise_multiplier).next_up(), inner_delta)
-            .expect("a validated noise multiplier and a δ inside (0, 1)"),
+        Mechanism::Gaussian { noise_multiplier } => {
+            gdp::epsilon((1.0 / noise_multiplier).next_up(), inner_delta)
+                .expect("a validated noise multiplier and a δ inside (0, 1)")
+        }
         Mechanism::ZeroConcentrated { rho } => conversion::zcdp_epsilon(rho, inner_delta),
         Mechanism::Laplace { .. }
         | Mechanism::RandomizedResponse { .. }
@@ -63,6 +65,8 @@ fn rate(sampling: Sampling) -> f64 {
     match sampling {
         Sampling::All => 1.0,
         Sampling::Poisson { rate } => rate,
-        Sampling::WithoutReplacement { population, sample } => (sample as f64 / population as f64).next_up().min(1.0),
+        Sampling::WithoutReplacement { population, sample } => {
+            (sample as f64 / population as f64).next_up().min(1.0)
+        }
     }
 }

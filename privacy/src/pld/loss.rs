@@ -81,6 +81,15 @@ impl LossDistribution {
     }
 }
 
+impl LossDistribution {
+    /// The largest finite loss.
+    pub(super) fn largest(&self) -> f64 {
+        let atoms = self.atoms.iter().filter(|(_, mass)| *mass > 0.0).map(|(loss, _)| *loss);
+        let ends = self.pieces.iter().flat_map(|piece| [piece.loss(piece.low), piece.loss(piece.high)]);
+        atoms.chain(ends).fold(f64::NEG_INFINITY, f64::max)
+    }
+}
+
 impl Base {
     fn sampled(self, rate: f64, direction: Direction, tail: f64) -> LossDistribution {
         let (low, high) = self.reach(tail);
@@ -247,7 +256,8 @@ mod tests {
         let gaussian = Mechanism::Gaussian { noise_multiplier: 0.8 };
         for direction in [Direction::Remove, Direction::Add] {
             let law =
-                LossDistribution::of(&release(gaussian, Sampling::Poisson { rate: 0.05 }), direction, 1e-20).unwrap();
+                LossDistribution::of(&release(gaussian, Sampling::Poisson { rate: 0.05 }), direction, 1e-20)
+                    .unwrap();
             let piece = law.pieces[0];
             for z in [-3.0, -1.0, 0.2, 0.5, 1.7, 4.0, 7.0] {
                 let back = piece.position(piece.loss(z));
@@ -258,7 +268,8 @@ mod tests {
 
     #[test]
     fn all_probability_is_there() {
-        let mechanisms = [Mechanism::Gaussian { noise_multiplier: 0.6 }, Mechanism::Laplace { noise_multiplier: 0.6 }];
+        let mechanisms =
+            [Mechanism::Gaussian { noise_multiplier: 0.6 }, Mechanism::Laplace { noise_multiplier: 0.6 }];
         let samplings = [
             Sampling::All,
             Sampling::Poisson { rate: 0.2 },

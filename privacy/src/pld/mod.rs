@@ -20,12 +20,15 @@ use crate::event::DpEvent;
 use crate::gdp;
 use crate::release::{Ledger, Mechanism, Release, Sampling};
 
-/// Lattice points per standard deviation of one (tilted) loss. The variance that connecting the dots adds is
-/// at most 1/(6·64²) of it, so ε grows by about 2e-5 relative.
-const POINTS_PER_DEVIATION: f64 = 64.0;
+/// The lattice is so fine that connecting the dots enlarges ε by about this much, relative.
+const EPSILON_TOLERANCE: f64 = 1e-5;
+
+/// Far from zero dots are at most this fraction of the loss apart; the added variance is then at
+/// most 1/(6·128²) of theirs.
+const RELATIVE_SPACING: f64 = 1.0 / 128.0;
 
 /// Largest width of a cell times θ: one loss contributes e^{θ·width} at most.
-const WIDEST_TILT: f64 = 0.05;
+const WIDEST_TILT: f64 = 0.02;
 
 /// Lattice sizes (memory is a few times 8 bytes each).
 const SMALLEST: f64 = 1024.0;
@@ -92,10 +95,14 @@ impl PldAccountant {
             let mechanism = Mechanism::Gaussian { noise_multiplier: (1.0 / mu).next_down() };
             releases.push((Release::unsampled(mechanism), 1));
         }
-        let directed = releases.iter().any(|(release, _)| matches!(release.sampling, Sampling::Poisson { .. }));
+        let directed =
+            releases.iter().any(|(release, _)| matches!(release.sampling, Sampling::Poisson { .. }));
         let directions: &[Direction] =
             if directed { &[Direction::Remove, Direction::Add] } else { &[Direction::Remove] };
-        Ok(directions.iter().map(|&direction| one_direction(&releases, direction, question)).fold(0.0, f64::max))
+        Ok(directions
+            .iter()
+            .map(|&direction| one_direction(&releases, direction, question))
+            .fold(0.0, f64::max))
     }
 }
 
@@ -116,24 +123,29 @@ fn merge_gaussians(ledger: &Ledger) -> (f64, Vec<(Release, u64)>) {
 /// The answer for one of the two neighbouring orders.
 fn one_direction(releases: &[(Release, u64)], direction: Direction, question: Question) -> f64 {
     let count: f64 = releases.iter().map(|(_, count)| *count as f64).sum();
-    let tail = match question {
-        Question::Epsilon { delta } => 1e-9 * delta / count,
-        Question::Delta { .. } => 1e-300,
+    let cut = |delta: f64| 1e-9 * delta / count;
+    let delta = match question {
+        Question::Epsilon { delta } => delta,
+        // Not known yet: look with the longest tails, then cut them where they stop to matter.
+        Question::Delta { epsilon } => {
+            Tilt::for_epsilon(&points(&laws(releases, direction, 0.0)), epsilon).delta_estimate()
+        }
     };
-    let laws: Vec<(LossDistribution, u64)> = releases
-        .iter()
-        .map(|(release, count)| {
-            let law = LossDistribution::of(release, direction, tail).expect("composing refuses other releases");
-            (law, *count)
-        })
-        .collect();
-    let parts: Vec<(Points, f64)> = laws.iter().map(|(law, count)| (Points::of(law), *count as f64)).collect();
+    let laws = laws(releases, direction, cut(delta));
     let tilt = match question {
-        Question::Epsilon { delta } => Tilt::for_delta(&parts, delta),
-        Question::Delta { epsilon } => Tilt::for_epsilon(&parts, epsilon),
+        Question::Epsilon { delta } => Tilt::for_delta(&points(&laws), delta),
+        Question::Delta { epsilon } => Tilt::for_epsilon(&points(&laws), epsilon),
     };
     if tilt.at.variance == 0.0 && tilt.at.mean == 0.0 && laws.iter().all(|(law, _)| law.infinite == 0.0) {
         return 0.0;
+    }
+    if let Question::Delta { epsilon } = question
+        && laws.iter().map(|(law, count)| law.largest() * *count as f64).sum::<f64>() <= epsilon
+    {
+        // No finite loss exceeds ε.
+        return -libm::expm1(
+            laws.iter().map(|(law, count)| libm::log1p(-law.infinite) * *count as f64).sum(),
+        );
     }
     let composed = discretise(&laws, &tilt, count);
     match question {
@@ -142,18 +154,37 @@ fn one_direction(releases: &[(Release, u64)], direction: Direction, question: Qu
     }
 }
 
+fn laws(releases: &[(Release, u64)], direction: Direction, tail: f64) -> Vec<(LossDistribution, u64)> {
+    let law =
+        |release| LossDistribution::of(release, direction, tail).expect("composing refuses other releases");
+    releases.iter().map(|(release, count)| (law(release), *count)).collect()
+}
+
+fn points(laws: &[(LossDistribution, u64)]) -> Vec<(Points, f64)> {
+    laws.iter().map(|(law, count)| (Points::of(law), *count as f64)).collect()
+}
+
 /// Chooses the lattice for a tilt and composes on it.
 fn discretise(laws: &[(LossDistribution, u64)], tilt: &Tilt, count: f64) -> Composed {
-    let deviation = libm::sqrt(tilt.at.variance / count).max(1e-200);
-    let finest = (deviation / POINTS_PER_DEVIATION).min(WIDEST_TILT / tilt.theta);
+    let finest = finest_step(tilt, count);
     let window = (tilt.high - tilt.low).max(finest * SMALLEST);
     let size = (window / finest).clamp(SMALLEST, LARGEST).ceil() as usize;
     let size = size.next_power_of_two();
     // A little more than the window, so that both ends are inside after rounding to the lattice.
     let step = window / (size as f64 - 4.0);
-    let spacing = Spacing { step, relative: 1.0 / POINTS_PER_DEVIATION, widest: WIDEST_TILT / tilt.theta };
-    let parts = laws.iter().map(|(law, count)| (LatticeLaw::connect_the_dots(law, spacing), *count)).collect();
+    let spacing = Spacing { step, relative: RELATIVE_SPACING, widest: WIDEST_TILT / tilt.theta };
+    let parts =
+        laws.iter().map(|(law, count)| (LatticeLaw::connect_the_dots(law, spacing), *count)).collect();
     Composition { step, size, parts }.run(tilt)
+}
+
+/// Each of the releases gains a variance of at most h²/6 (in the mean over a cell), which moves ln δ by θ² times half
+/// of it, hence ε by θ·h²/12 per release; without a tilt, compare with the variance itself.
+fn finest_step(tilt: &Tilt, count: f64) -> f64 {
+    let deviation = libm::sqrt(tilt.at.variance).max(1e-200);
+    let scale = tilt.at.mean.max(0.1 * deviation);
+    let theta = tilt.theta.max(1.0 / deviation);
+    libm::sqrt(12.0 * EPSILON_TOLERANCE * scale / (theta * count)).min(WIDEST_TILT / theta)
 }
 
 fn supports(release: &Release) -> Result<(), AccountError> {

@@ -44,7 +44,8 @@ impl Points {
     pub(super) fn of(law: &LossDistribution) -> Self {
         let (mut losses, mut log_masses) = (Vec::new(), Vec::new());
         for piece in &law.pieces {
-            let panels = ((piece.high - piece.low) / (0.5 * piece.smooth_width())).ceil().clamp(1.0, 1e5) as u32;
+            let panels =
+                ((piece.high - piece.low) / (0.5 * piece.smooth_width())).ceil().clamp(1.0, 1e5) as u32;
             let half = 0.5 * (piece.high - piece.low) / f64::from(panels);
             for panel in 0..panels {
                 let middle = piece.low + half * f64::from(2 * panel + 1);
@@ -117,7 +118,13 @@ impl Tilt {
 
     /// The tilt under which a loss of `epsilon` is typical (none if it already is, or is below).
     pub(super) fn for_epsilon(parts: &[(Points, f64)], epsilon: f64) -> Self {
-        Self::solve(parts, |_, at| at.mean < epsilon)
+        // Where even the estimate of δ leaves the range of floats there is nothing left to resolve.
+        Self::solve(parts, |theta, at| at.mean < epsilon && log_delta_estimate(theta, at) > -650.0)
+    }
+
+    /// About what δ is at the centre of the window.
+    pub(super) fn delta_estimate(&self) -> f64 {
+        libm::exp(log_delta_estimate(self.theta, &self.at)).clamp(1e-290, 1.0)
     }
 
     /// Finds to a few per cent the θ ≥ 0 up to which `below(θ)` holds; it must hold from 0 on, if at all.
@@ -170,7 +177,8 @@ pub(super) fn log_tilted_tail(parts: &[(Points, f64)], tilt: &Tilt, log_moment: 
     let natural = libm::sqrt(-2.0 * libm::log(OUTSIDE)) / deviation;
     let bound = |factor: f64| {
         let by = natural * factor;
-        let shifted: f64 = parts.iter().map(|(points, count)| count * points.log_moment(tilt.theta + by)).sum();
+        let shifted: f64 =
+            parts.iter().map(|(points, count)| count * points.log_moment(tilt.theta + by)).sum();
         shifted - log_moment - by * high
     };
     [0.1, 0.35, 0.6, 0.8, 1.0, 1.4].iter().map(|&factor| bound(factor)).fold(0.0, f64::min)
@@ -179,8 +187,5 @@ pub(super) fn log_tilted_tail(parts: &[(Points, f64)], tilt: &Tilt, log_moment: 
 /// Saddle-point estimate of ln δ at the loss K′(θ), good to a few per cent.
 fn log_delta_estimate(theta: f64, at: &Cumulants) -> f64 {
     let deviation = libm::sqrt(at.variance);
-    at.log_moment
-        - theta * at.mean
-        - libm::log1p(theta * deviation * 2.506_628_274_631)
-        - libm::log1p(theta)
+    at.log_moment - theta * at.mean - libm::log1p(theta * deviation * 2.506_628_274_631) - libm::log1p(theta)
 }

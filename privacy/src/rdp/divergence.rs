@@ -86,7 +86,9 @@ pub(super) fn unsampled(mechanism: Mechanism, order: f64) -> f64 {
             order / (2.0 * noise_multiplier * noise_multiplier) * (1.0 + 4.0 * f64::EPSILON)
         }
         Mechanism::Laplace { noise_multiplier } => laplace(noise_multiplier, order),
-        Mechanism::RandomizedResponse { epsilon, categories } => randomized_response(epsilon, categories, order),
+        Mechanism::RandomizedResponse { epsilon, categories } => {
+            randomized_response(epsilon, categories, order)
+        }
         Mechanism::Pure { epsilon } | Mechanism::Approximate { epsilon, .. } => pure_dp(epsilon, order),
         Mechanism::ZeroConcentrated { rho } => (rho * order).next_up(),
         Mechanism::NonPrivate => f64::INFINITY,

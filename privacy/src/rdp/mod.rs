@@ -139,7 +139,8 @@ impl Accountant for RdpAccountant {
         if self.ledger.has_non_private() {
             return Ok(1.0);
         }
-        let (log_delta, _) = self.minimise(|order| conversion::log_delta(order, self.spent_at(order), epsilon));
+        let (log_delta, _) =
+            self.minimise(|order| conversion::log_delta(order, self.spent_at(order), epsilon));
         Ok((libm::exp(log_delta) * (1.0 + 1e-12) + fixed_delta(&self.ledger)).min(1.0))
     }
 }
@@ -155,7 +156,8 @@ fn fixed_delta(ledger: &Ledger) -> f64 {
         | Mechanism::ZeroConcentrated { .. }
         | Mechanism::NonPrivate => 0.0,
     };
-    ledger.entries().iter().map(|(release, count)| delta(release) * *count as f64).sum::<f64>() * (1.0 + 1e-13)
+    ledger.entries().iter().map(|(release, count)| delta(release) * *count as f64).sum::<f64>()
+        * (1.0 + 1e-13)
 }
 
 /// Narrows a bracket around a minimum; keeps the best order seen, so it can only improve.

@@ -140,8 +140,7 @@ mod tests {
     fn integral_and_binomial_sum_agree_at_whole_orders() {
         for (rate, sigma) in [(1e-4, 50.0), (1e-4, 0.5), (0.01, 1.0), (0.3, 4.0), (0.9, 0.7)] {
             for order in [2.0, 3.0, 8.0, 33.0, 128.0] {
-                let (sum, integral) =
-                    (whole_order(rate, sigma, order), fractional_order(rate, sigma, order));
+                let (sum, integral) = (whole_order(rate, sigma, order), fractional_order(rate, sigma, order));
                 assert!((sum / integral - 1.0).abs() < 1e-10, "{rate} {sigma} {order}: {sum} {integral}");
             }
         }
@@ -166,7 +165,10 @@ mod tests {
             let mut last = 0.0;
             for order in [1.05, 1.5, 1.99, 2.0, 2.01, 5.0, 17.3, 64.0, 200.0] {
                 let now = sampled_gaussian(rate, sigma, order);
-                assert!(now > last && now > sampled_gaussian(rate, sigma * 1.01, order), "{rate} {sigma} {order}");
+                assert!(
+                    now > last && now > sampled_gaussian(rate, sigma * 1.01, order),
+                    "{rate} {sigma} {order}"
+                );
                 last = now;
             }
         }

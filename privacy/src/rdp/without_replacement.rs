@@ -82,13 +82,17 @@ mod tests {
 
     #[test]
     fn it_never_exceeds_no_sampling_and_shrinks_with_the_sample() {
-        let mechanisms = [Mechanism::Gaussian { noise_multiplier: 1.0 }, Mechanism::Laplace { noise_multiplier: 1.0 }];
+        let mechanisms =
+            [Mechanism::Gaussian { noise_multiplier: 1.0 }, Mechanism::Laplace { noise_multiplier: 1.0 }];
         for mechanism in mechanisms {
             for order in [1.2, 2.0, 2.5, 7.0, 30.3, 500.0] {
                 let mut last = 0.0;
                 for rate in [1e-4, 0.01, 0.2, 0.7] {
                     let now = without_replacement(mechanism, rate, order);
-                    assert!(now >= last && now <= unsampled(mechanism, order), "{mechanism:?} {order} {rate}");
+                    assert!(
+                        now >= last && now <= unsampled(mechanism, order),
+                        "{mechanism:?} {order} {rate}"
+                    );
                     last = now;
                 }
             }
