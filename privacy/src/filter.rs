@@ -114,7 +114,11 @@ impl Filter {
         }
         gdp::check_epsilon(epsilon)?;
         gdp::check_delta(delta)?;
-        Self::with_rule(Rule::Renyi { order, budget: divergence_budget(order, epsilon, delta) }, epsilon, delta)
+        Self::with_rule(
+            Rule::Renyi { order, budget: divergence_budget(order, epsilon, delta) },
+            epsilon,
+            delta,
+        )
     }
 
     /// Adds up μ²; exact, for Gaussian noise on all records only.
@@ -263,7 +267,11 @@ fn gaussian_price(release: &Release) -> Result<f64, AccountError> {
             Ok((1.0 / (noise_multiplier * noise_multiplier)).next_up())
         }
         (Mechanism::NonPrivate, _) => Ok(f64::INFINITY),
-        _ => Err(unsupported("Gaussian filter", release, "only Gaussian noise on all records is counted as μ²")),
+        _ => Err(unsupported(
+            "Gaussian filter",
+            release,
+            "only Gaussian noise on all records is counted as μ²",
+        )),
     }
 }
 
@@ -322,9 +330,11 @@ mod tests {
 
     #[test]
     fn the_non_private_and_the_unknown_are_refused_by_every_rule() {
-        for mut filter in
-            [Filter::basic(9.0, 0.1).unwrap(), Filter::renyi(9.0, 0.1).unwrap(), Filter::gaussian(9.0, 0.1).unwrap()]
-        {
+        for mut filter in [
+            Filter::basic(9.0, 0.1).unwrap(),
+            Filter::renyi(9.0, 0.1).unwrap(),
+            Filter::gaussian(9.0, 0.1).unwrap(),
+        ] {
             assert!(matches!(filter.admit(&DpEvent::NonPrivate), Err(FilterError::BudgetPassed { .. })));
             assert!(filter.admit(&DpEvent::ZeroConcentrated { rho: 0.1 }.poisson_sampled(0.1)).is_err());
         }

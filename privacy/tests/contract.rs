@@ -58,7 +58,12 @@ fn composing_n_times_equals_n_single_compositions() {
         assert!(expected > 0.0, "{} {event:?}", at_once.name());
         assert_eq!(expected, one_by_one.epsilon(DELTA).unwrap(), "{} {event:?}", at_once.name());
         assert_eq!(expected, nested.epsilon(DELTA).unwrap(), "{} {event:?}", at_once.name());
-        assert_eq!(at_once.delta(1.0).unwrap(), one_by_one.delta(1.0).unwrap(), "{} {event:?}", at_once.name());
+        assert_eq!(
+            at_once.delta(1.0).unwrap(),
+            one_by_one.delta(1.0).unwrap(),
+            "{} {event:?}",
+            at_once.name()
+        );
     });
 }
 
@@ -88,7 +93,10 @@ fn more_noise_never_costs_more_and_more_events_never_less() {
         for noise in [0.7, 1.0, 2.0, 8.0] {
             let now = price(noise, 3);
             // Discretised accountants are bounds within 1e-4 of the truth; below that they may wobble.
-            assert!(now.0 <= last.0 * 1.0001 && now.1 <= last.1 * 1.002, "{name} at noise {noise}: {now:?} {last:?}");
+            assert!(
+                now.0 <= last.0 * 1.0001 && now.1 <= last.1 * 1.002,
+                "{name} at noise {noise}: {now:?} {last:?}"
+            );
             last = now;
         }
         let (few, many) = (price(2.0, 3), price(2.0, 4));
@@ -104,8 +112,9 @@ fn epsilon_falls_with_delta_and_both_questions_agree() {
         let name = format!("{} {:?}", accountant.name(), events(1.3)[index]);
         let (tight, loose) = (accountant.epsilon(1e-7).unwrap(), accountant.epsilon(1e-3).unwrap());
         assert!(tight >= loose && loose > 0.0, "{name}: {tight} {loose}");
-        let back = accountant.delta(tight).unwrap();
-        assert!(back <= 1e-7 * 1.01, "{name}: δ({tight}) = {back:e}");
+        // The two questions use different lattices; a thousandth in ε covers both.
+        let back = accountant.delta(tight * 1.001).unwrap();
+        assert!(back <= 1e-7, "{name}: δ({tight}) = {back:e}");
     });
 }
 
@@ -176,6 +185,9 @@ fn the_distribution_is_never_looser_than_the_others_where_all_apply() {
             }
         }
         let pld = found.iter().find(|(name, _)| *name == "pld").unwrap().1;
-        assert!(found.len() >= 3 && found.iter().all(|(_, epsilon)| pld <= epsilon * 1.0001), "{mixture:?}: {found:?}");
+        assert!(
+            found.len() >= 3 && found.iter().all(|(_, epsilon)| pld <= epsilon * 1.0001),
+            "{mixture:?}: {found:?}"
+        );
     }
 }

@@ -131,80 +131,79 @@ fn raise_into(product: &mut [Complex64], spectrum: &[Complex64], count: u64) {
 impl Composed {
     /// An upper bound on δ(ε).
     pub(super) fn delta(&self, epsilon: f64) -> f64 {
-        let sums = self.sums_above(epsilon);
-        let mut delta = self.curve(&sums, epsilon) + self.guard(epsilon) + self.beyond;
+        let mut found = 0.0;
+        self.scan(|sums, left| {
+            if left <= epsilon {
+                found = self.curve(sums, epsilon.min(left + self.step));
+                return true;
+            }
+            false
+        });
         if epsilon < self.low_index as f64 * self.step {
             // Only an untilted window can lie above the question; it leaves out 1e-11 below, taken as 1e-9.
-            delta += if self.theta == 0.0 { 1e-9 } else { 1.0 };
+            found += if self.theta == 0.0 { 1e-9 } else { 1.0 };
         }
-        delta.min(1.0)
+        (found + self.beyond).min(1.0)
     }
 
     /// An upper bound on ε(δ), not below 0; infinite if what lies beyond the window exceeds δ.
     pub(super) fn epsilon(&self, delta: f64) -> f64 {
-        let first = self.crossing(delta - self.beyond);
-        if !first.is_finite() {
-            return f64::INFINITY;
-        }
-        // The guard falls with ε, so its value at the first crossing covers the second.
-        let second = self.crossing(delta - self.beyond - self.guard(first));
-        second.max(0.0)
-    }
-
-    /// The ε at which the curve of the weights falls to `goal`, scanning down from the top of the window.
-    fn crossing(&self, goal: f64) -> f64 {
+        let goal = delta - self.beyond;
         if goal <= 0.0 {
             return f64::INFINITY;
         }
-        let mut sums = Sums::default();
-        for i in (0..self.weights.len()).rev() {
-            let next = self.with_point(&sums, i);
-            // Between point i − 1 and point i the curve uses all points from i up.
-            let left = self.loss(i) - self.step;
-            if self.curve(&next, left) > goal {
-                return self.solve_cell(&next, goal, left);
+        // If the curve stays below the goal in the whole window, its lower end is a bound.
+        let mut found = self.loss(0);
+        self.scan(|sums, left| {
+            if self.curve(sums, left) <= goal {
+                return false;
             }
-            sums = next;
+            found = self.solve_cell(sums, goal, left);
+            true
+        });
+        found.max(0.0)
+    }
+
+    /// Walks down from the top of the window, with sums over all points from i up and the left end of the cell
+    /// below point i, until `stop` says so. The last cell, below the window, is unbounded.
+    fn scan(&self, mut stop: impl FnMut(&Sums, f64) -> bool) {
+        let mut sums = Sums::default();
+        let (ratio, discount) = (libm::exp(self.theta * self.step), libm::exp(self.step));
+        let (mut undone, mut discounted) = (0.0, 0.0);
+        for i in (0..self.weights.len()).rev() {
+            // The factors e^{−θ(x−c)} and e^{−(x−c)} are a geometric series, refreshed before rounding adds up.
+            if i % 64 == 63 || i + 1 == self.weights.len() {
+                let offset = self.loss(i) - self.centre;
+                (undone, discounted) = (libm::exp(-self.theta * offset), libm::exp(-offset));
+            } else {
+                (undone, discounted) = (undone * ratio, discounted * discount);
+            }
+            let weight = self.weights[i] * undone;
+            sums.mass += weight;
+            sums.discounted += weight * discounted;
+            sums.squares += undone * undone;
+            let left = if i == 0 { f64::NEG_INFINITY } else { self.loss(i) - self.step };
+            if stop(&sums, left) {
+                return;
+            }
         }
-        self.loss(0)
     }
 
-    /// δ = scale·(A − e^{ε−c}B) is linear in e^ε inside a cell.
-    fn solve_cell(&self, sums: &Sums, goal: f64, left: f64) -> f64 {
-        let level = libm::exp(libm::log(goal / self.inflation) - self.log_scale);
-        let found = self.centre + libm::log((sums.mass - level) / sums.discounted);
-        let found = if found.is_finite() { found } else { left + self.step };
-        // Rounding of this one subtraction, relative to the curve's slope, stays below the next line.
-        (found + 1e-12 * (self.step + found.abs() * 1e-2)).clamp(left, left + self.step)
-    }
-
-    fn sums_above(&self, epsilon: f64) -> Sums {
-        let from = ((epsilon / self.step).floor() as i64 + 1 - self.low_index).max(0) as usize;
-        (from..self.weights.len()).rev().fold(Sums::default(), |sums, i| self.with_point(&sums, i))
-    }
-
-    fn with_point(&self, sums: &Sums, i: usize) -> Sums {
-        let offset = self.loss(i) - self.centre;
-        let weight = self.weights[i] * libm::exp(-self.theta * offset);
-        Sums { mass: sums.mass + weight, discounted: sums.discounted + weight * libm::exp(-offset) }
-    }
-
+    /// δ at ε in a cell: linear in e^ε, enlarged by what rounding can hide. By Cauchy–Schwarz the error of the
+    /// weights, known in 2-norm, adds at most its product with the norm of the factors.
     fn curve(&self, sums: &Sums, epsilon: f64) -> f64 {
         let inside = sums.mass - libm::exp(epsilon - self.centre) * sums.discounted;
-        inside.max(0.0) * libm::exp(self.log_scale) * self.inflation
+        let rounding = self.rounding * libm::sqrt(sums.squares) + 1e-13 * sums.mass;
+        (inside.max(0.0) + rounding) * libm::exp(self.log_scale) * self.inflation
     }
 
-    /// What rounding of the weights can add to δ(ε): Cauchy–Schwarz with the weights' error in 2-norm.
-    fn guard(&self, epsilon: f64) -> f64 {
-        let from = ((epsilon / self.step).floor() as i64 + 1 - self.low_index).max(0) as usize;
-        let square: f64 = (from..self.weights.len())
-            .map(|i| {
-                let loss = self.loss(i);
-                let factor = -libm::exp(-self.theta * (loss - self.centre)) * libm::expm1(epsilon - loss);
-                factor * factor
-            })
-            .sum();
-        libm::sqrt(square) * self.rounding * libm::exp(self.log_scale)
+    /// The ε in a cell at which the enlarged curve falls to `goal`.
+    fn solve_cell(&self, sums: &Sums, goal: f64, left: f64) -> f64 {
+        let level = libm::exp(libm::log(goal / self.inflation) - self.log_scale);
+        let rounding = self.rounding * libm::sqrt(sums.squares) + 1e-13 * sums.mass;
+        let found = self.centre + libm::log((sums.mass + rounding - level) / sums.discounted);
+        let right = if left.is_finite() { left + self.step } else { self.loss(0) };
+        if found.is_finite() { found.clamp(left, right) } else { right }
     }
 
     fn loss(&self, i: usize) -> f64 {
@@ -212,9 +211,10 @@ impl Composed {
     }
 }
 
-/// Σ w e^{−θ(x−c)} and Σ w e^{−(θ+1)(x−c)} over points above some ε.
+/// Over points above some ε: Σ w e^{−θ(x−c)}, Σ w e^{−(θ+1)(x−c)} and Σ e^{−2θ(x−c)}.
 #[derive(Debug, Clone, Copy, Default)]
 struct Sums {
     mass: f64,
     discounted: f64,
+    squares: f64,
 }

@@ -26,7 +26,7 @@ pub(super) struct Spacing {
     pub step: f64,
     /// Relative to the loss: at |x| dots are at most |x|·`relative` apart (or one step).
     pub relative: f64,
-    /// Never further apart than this (or one step).
+    /// Positive losses: never further apart than this (or one step).
     pub widest: f64,
 }
 
@@ -52,19 +52,22 @@ struct Cell {
     high_index: i64,
     low: f64,
     high: f64,
+    /// e^width − 1 and e^{−width} − 1.
+    scales: (f64, f64),
 }
 
 impl Cell {
     fn new(low_index: i64, high_index: i64, step: f64) -> Self {
-        Self { low_index, high_index, low: low_index as f64 * step, high: high_index as f64 * step }
+        let (low, high) = (low_index as f64 * step, high_index as f64 * step);
+        let scales = (libm::expm1(high - low), libm::expm1(low - high));
+        Self { low_index, high_index, low, high, scales }
     }
 
     /// Shares of the low and the high end for a mass at `loss`: m_low + m_high = 1 keeps P, and
     /// m_low·e^{−low} + m_high·e^{−high} = e^{−loss} keeps Q.
     fn shares(&self, loss: f64) -> (f64, f64) {
-        let width = self.high - self.low;
-        let to_low = libm::expm1(self.high - loss) / libm::expm1(width);
-        let to_high = libm::expm1(self.low - loss) / libm::expm1(-width);
+        let to_low = libm::expm1(self.high - loss) / self.scales.0;
+        let to_high = libm::expm1(self.low - loss) / self.scales.1;
         (to_low.max(0.0), to_high.max(0.0))
     }
 
@@ -102,8 +105,9 @@ fn integrate(piece: &Piece, cell: &Cell, low: f64, high: f64) -> (f64, f64) {
         let middle = low + half * f64::from(2 * panel + 1);
         for (node, weight) in GAUSS_4 {
             for z in [middle - half * node, middle + half * node] {
-                let mass = half * weight * libm::exp(piece.log_density(z));
-                let (share_low, share_high) = cell.shares(piece.loss(z));
+                let (loss, log_density) = piece.loss_and_log_density(z);
+                let mass = half * weight * libm::exp(log_density);
+                let (share_low, share_high) = cell.shares(loss);
                 to_low += mass * share_low;
                 to_high += mass * share_high;
             }
@@ -115,8 +119,10 @@ fn integrate(piece: &Piece, cell: &Cell, low: f64, high: f64) -> (f64, f64) {
 /// Lattice indices from at or below `low` to at or above `high`, denser near zero.
 fn dots(low: f64, high: f64, spacing: Spacing) -> Vec<i64> {
     let stride = |index: i64| {
-        let loss = (index as f64 * spacing.step).abs();
-        ((loss * spacing.relative).min(spacing.widest) / spacing.step).max(1.0) as i64
+        let loss = index as f64 * spacing.step;
+        // Negative losses are small under the tilt already: only their variance counts.
+        let widest = if loss < 0.0 { f64::INFINITY } else { spacing.widest };
+        ((loss.abs() * spacing.relative).min(widest) / spacing.step).max(1.0) as i64
     };
     let (first, last) = ((low / spacing.step).floor() as i64, (high / spacing.step).ceil() as i64);
     // Walk outwards from the point of the range nearest to zero, so that the dense part is where losses are small.

@@ -174,11 +174,12 @@ impl Piece {
         self.signed(self.mixture(self.base.loss(z)))
     }
 
-    /// ln of P's density at z.
-    pub(super) fn log_density(&self, z: f64) -> f64 {
+    /// ln(P/Q) and ln of P's density at z.
+    pub(super) fn loss_and_log_density(&self, z: f64) -> (f64, f64) {
+        let mixture = self.mixture(self.base.loss(z));
         match self.direction {
-            Direction::Remove => self.base.log_density(z) + self.mixture(self.base.loss(z)),
-            Direction::Add => self.base.log_density(z),
+            Direction::Remove => (mixture, self.base.log_density(z) + mixture),
+            Direction::Add => (-mixture, self.base.log_density(z)),
         }
     }
 
@@ -284,7 +285,9 @@ mod tests {
                         // The midpoint rule is enough for six digits.
                         let step = (piece.high - piece.low) / 20_000.0;
                         let mid = |i: u32| piece.low + step * (f64::from(i) + 0.5);
-                        total += (0..20_000).map(|i| piece.log_density(mid(i)).exp() * step).sum::<f64>();
+                        total += (0..20_000)
+                            .map(|i| piece.loss_and_log_density(mid(i)).1.exp() * step)
+                            .sum::<f64>();
                     }
                     assert!((total - 1.0).abs() < 1e-6, "{mechanism:?} {sampling:?} {direction:?}: {total}");
                 }

@@ -18,10 +18,11 @@ use tilt::{Points, Tilt};
 use crate::accountant::{AccountError, Accountant, compose_supported};
 use crate::event::DpEvent;
 use crate::gdp;
+use crate::rdp;
 use crate::release::{Ledger, Mechanism, Release, Sampling};
 
 /// The lattice is so fine that connecting the dots enlarges ε by about this much, relative.
-const EPSILON_TOLERANCE: f64 = 1e-5;
+const EPSILON_TOLERANCE: f64 = 2e-5;
 
 /// Far from zero dots are at most this fraction of the loss apart; the added variance is then at
 /// most 1/(6·128²) of theirs.
@@ -29,6 +30,9 @@ const RELATIVE_SPACING: f64 = 1.0 / 128.0;
 
 /// Largest width of a cell times θ: one loss contributes e^{θ·width} at most.
 const WIDEST_TILT: f64 = 0.02;
+
+/// Tails are cut where they hold this part of δ in all; what is cut counts as infinite loss.
+const CUT_OFF: f64 = 1e-9;
 
 /// Lattice sizes (memory is a few times 8 bytes each).
 const SMALLEST: f64 = 1024.0;
@@ -97,12 +101,12 @@ impl PldAccountant {
         }
         let directed =
             releases.iter().any(|(release, _)| matches!(release.sampling, Sampling::Poisson { .. }));
-        let directions: &[Direction] =
-            if directed { &[Direction::Remove, Direction::Add] } else { &[Direction::Remove] };
-        Ok(directions
-            .iter()
-            .map(|&direction| one_direction(&releases, direction, question))
-            .fold(0.0, f64::max))
+        let remove = || one_direction(&releases, Direction::Remove, question);
+        if !directed {
+            return Ok(remove());
+        }
+        let (remove, add) = rayon::join(remove, || one_direction(&releases, Direction::Add, question));
+        Ok(remove.max(add))
     }
 }
 
@@ -122,36 +126,49 @@ fn merge_gaussians(ledger: &Ledger) -> (f64, Vec<(Release, u64)>) {
 
 /// The answer for one of the two neighbouring orders.
 fn one_direction(releases: &[(Release, u64)], direction: Direction, question: Question) -> f64 {
+    let whole = laws(releases, direction, 0.0);
     let count: f64 = releases.iter().map(|(_, count)| *count as f64).sum();
-    let cut = |delta: f64| 1e-9 * delta / count;
-    let delta = match question {
-        Question::Epsilon { delta } => delta,
-        // Not known yet: look with the longest tails, then cut them where they stop to matter.
-        Question::Delta { epsilon } => {
-            Tilt::for_epsilon(&points(&laws(releases, direction, 0.0)), epsilon).delta_estimate()
-        }
-    };
-    let laws = laws(releases, direction, cut(delta));
-    let tilt = match question {
-        Question::Epsilon { delta } => Tilt::for_delta(&points(&laws), delta),
-        Question::Delta { epsilon } => Tilt::for_epsilon(&points(&laws), epsilon),
-    };
-    if tilt.at.variance == 0.0 && tilt.at.mean == 0.0 && laws.iter().all(|(law, _)| law.infinite == 0.0) {
-        return 0.0;
-    }
-    if let Question::Delta { epsilon } = question
-        && laws.iter().map(|(law, count)| law.largest() * *count as f64).sum::<f64>() <= epsilon
-    {
-        // No finite loss exceeds ε.
-        return -libm::expm1(
-            laws.iter().map(|(law, count)| libm::log1p(-law.infinite) * *count as f64).sum(),
-        );
-    }
-    let composed = discretise(&laws, &tilt, count);
+    let largest: f64 = whole.iter().map(|(law, count)| law.largest() * *count as f64).sum();
+    let infinite =
+        -libm::expm1(whole.iter().map(|(law, count)| libm::log1p(-law.infinite) * *count as f64).sum());
     match question {
-        Question::Epsilon { delta } => composed.epsilon(delta),
-        Question::Delta { epsilon } => composed.delta(epsilon),
+        Question::Epsilon { delta } if largest <= 0.0 && infinite <= delta => 0.0,
+        Question::Epsilon { delta } => {
+            let laws = laws(releases, direction, CUT_OFF * delta / count);
+            let found = discretise(&laws, &Tilt::for_delta(&points(&laws), delta), count).epsilon(delta);
+            // No finite loss exceeds the largest.
+            if infinite <= delta { found.min(largest) } else { found }
+        }
+        Question::Delta { epsilon } if largest <= epsilon => infinite,
+        Question::Delta { epsilon } => {
+            // How small δ is decides where tails may be cut.
+            let first = Tilt::for_epsilon(&points(&whole), epsilon);
+            if first.capped {
+                // δ is below anything that floats resolve here; the Rényi bound is as good.
+                return renyi_delta(releases, epsilon);
+            }
+            let estimate = first.delta_estimate();
+            let laws = laws(releases, direction, CUT_OFF * estimate / count);
+            discretise(&laws, &Tilt::for_epsilon(&points(&laws), epsilon), count).delta(epsilon)
+        }
     }
+}
+
+/// δ by Rényi divergences, both directions.
+fn renyi_delta(releases: &[(Release, u64)], epsilon: f64) -> f64 {
+    let spent =
+        |order: f64| releases.iter().map(|(release, n)| *n as f64 * rdp::divergence(release, order)).sum();
+    let fixed: f64 = releases
+        .iter()
+        .map(|(release, count)| match release.mechanism {
+            Mechanism::Approximate { delta, .. } => delta * *count as f64,
+            _ => 0.0,
+        })
+        .sum();
+    let orders = (1..=120).map(|k| 1.0 + libm::exp(0.1 * f64::from(k) - 2.0));
+    let least =
+        orders.map(|order| rdp::conversion::log_delta(order, spent(order), epsilon)).fold(0.0, f64::min);
+    (libm::exp(least).max(f64::MIN_POSITIVE) * (1.0 + 1e-12) + fixed).min(1.0)
 }
 
 fn laws(releases: &[(Release, u64)], direction: Direction, tail: f64) -> Vec<(LossDistribution, u64)> {
@@ -169,13 +186,19 @@ fn discretise(laws: &[(LossDistribution, u64)], tilt: &Tilt, count: f64) -> Comp
     let finest = finest_step(tilt, count);
     let window = (tilt.high - tilt.low).max(finest * SMALLEST);
     let size = (window / finest).clamp(SMALLEST, LARGEST).ceil() as usize;
-    let size = size.next_power_of_two();
+    let size = smooth_size(size);
     // A little more than the window, so that both ends are inside after rounding to the lattice.
     let step = window / (size as f64 - 4.0);
     let spacing = Spacing { step, relative: RELATIVE_SPACING, widest: WIDEST_TILT / tilt.theta };
     let parts =
         laws.iter().map(|(law, count)| (LatticeLaw::connect_the_dots(law, spacing), *count)).collect();
     Composition { step, size, parts }.run(tilt)
+}
+
+/// The next 2^k or 3·2^k: sizes that transform fast.
+fn smooth_size(size: usize) -> usize {
+    let power = size.next_power_of_two();
+    if size <= power / 4 * 3 { power / 4 * 3 } else { power }
 }
 
 /// Each of the releases gains a variance of at most h²/6 (in the mean over a cell), which moves ln δ by θ² times half

@@ -34,6 +34,8 @@ pub(super) struct Tilt {
     pub low: f64,
     /// Highest loss of the window.
     pub high: f64,
+    /// Whether θ is smaller than the question would need.
+    pub capped: bool,
 }
 
 /// Tilted probability that may fall outside the window on each side.
@@ -51,8 +53,9 @@ impl Points {
                 let middle = piece.low + half * f64::from(2 * panel + 1);
                 for (node, weight) in GAUSS_4 {
                     for z in [middle - half * node, middle + half * node] {
-                        losses.push(piece.loss(z));
-                        log_masses.push(piece.log_density(z) + libm::log(half * weight));
+                        let (loss, log_density) = piece.loss_and_log_density(z);
+                        losses.push(loss);
+                        log_masses.push(log_density + libm::log(half * weight));
                     }
                 }
             }
@@ -113,13 +116,12 @@ impl Tilt {
     /// The tilt under which the loss that has hockey-stick value `delta` is typical.
     pub(super) fn for_delta(parts: &[(Points, f64)], delta: f64) -> Self {
         let goal = libm::log(delta);
-        Self::solve(parts, |theta, at| log_delta_estimate(theta, at) > goal)
+        Self::solve(parts, -goal, |theta, at| log_delta_estimate(theta, at) > goal)
     }
 
     /// The tilt under which a loss of `epsilon` is typical (none if it already is, or is below).
     pub(super) fn for_epsilon(parts: &[(Points, f64)], epsilon: f64) -> Self {
-        // Where even the estimate of δ leaves the range of floats there is nothing left to resolve.
-        Self::solve(parts, |theta, at| at.mean < epsilon && log_delta_estimate(theta, at) > -650.0)
+        Self::solve(parts, 650.0, |_, at| at.mean < epsilon)
     }
 
     /// About what δ is at the centre of the window.
@@ -128,14 +130,22 @@ impl Tilt {
     }
 
     /// Finds to a few per cent the θ ≥ 0 up to which `below(θ)` holds; it must hold from 0 on, if at all.
-    fn solve(parts: &[(Points, f64)], below: impl Fn(f64, &Cumulants) -> bool) -> Self {
+    ///
+    /// A Gaussian sum would need θ = √(2 ln(1/δ)) over its deviation, and heavier tails need less. Bounded losses near
+    /// their largest sum would need ever more, which helps nobody: there θ stops at three times that.
+    fn solve(parts: &[(Points, f64)], log_odds: f64, below: impl Fn(f64, &Cumulants) -> bool) -> Self {
         let holds = |theta: f64| below(theta, &total(parts, theta));
+        let natural = 1.0 / libm::sqrt(total(parts, 0.0).variance).max(1e-150);
         if !holds(0.0) {
             return Self::at(parts, 0.0);
         }
-        let mut high = 1.0 / libm::sqrt(total(parts, 0.0).variance).max(1e-150);
-        while holds(high) && high < 1e12 {
-            high *= 4.0;
+        let most = 3.0 * natural * libm::sqrt(2.0 * log_odds + 4.0);
+        let mut high = natural.min(most);
+        while holds(high) {
+            if high >= most {
+                return Self { capped: true, ..Self::at(parts, most) };
+            }
+            high = (high * 4.0).min(most);
         }
         let mut low = 0.0;
         while high - low > 0.03 * high && high > 1e-12 {
@@ -154,7 +164,7 @@ impl Tilt {
         let log_moment = |shifted: f64| total(parts, shifted).log_moment;
         let high = at.mean + reach(|by| log_moment(theta + by) - at.log_moment - by * at.mean, &at);
         let low = at.mean - reach(|by| log_moment(theta - by) - at.log_moment + by * at.mean, &at);
-        Self { theta, at, low, high }
+        Self { theta, at, low, high, capped: false }
     }
 }
 

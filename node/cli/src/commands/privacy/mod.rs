@@ -1,7 +1,10 @@
 //! `murmur privacy …`: one file per subcommand.
 
+mod account;
 mod calibrate;
 mod compare;
+mod convert;
+mod event_spec;
 mod heat_map;
 mod model;
 mod numbers;
@@ -28,6 +31,10 @@ enum Command {
     Calibrate(Box<calibrate::Args>),
     /// Which graph: ε, rounds and messages for the same final error
     Compare(compare::Args),
+    /// What a series of releases reveals, by every accountant side by side
+    Account(account::Args),
+    /// Convert μ, Rényi, zCDP and (ε, δ) into each other
+    Convert(convert::Args),
 }
 
 /// Runs a subcommand.
@@ -36,5 +43,7 @@ pub(crate) fn run(args: Args) -> Result<ExitCode> {
         Command::Pairwise(args) => pairwise::run(&args),
         Command::Calibrate(args) => calibrate::run(&args),
         Command::Compare(args) => compare::run(&args),
+        Command::Account(args) => account::run(&args),
+        Command::Convert(args) => convert::run(&args),
     }
 }
