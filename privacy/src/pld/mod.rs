@@ -147,7 +147,7 @@ fn one_direction(releases: &[(Release, u64)], direction: Direction, question: Qu
                 // δ is below anything that floats resolve here; the Rényi bound is as good.
                 return renyi_delta(releases, epsilon);
             }
-            let estimate = first.delta_estimate();
+            let estimate = first.least_delta(epsilon);
             let laws = laws(releases, direction, CUT_OFF * estimate / count);
             discretise(&laws, &Tilt::for_epsilon(&points(&laws), epsilon), count).delta(epsilon)
         }

@@ -124,9 +124,9 @@ impl Tilt {
         Self::solve(parts, 650.0, |_, at| at.mean < epsilon)
     }
 
-    /// About what δ is at the centre of the window.
-    pub(super) fn delta_estimate(&self) -> f64 {
-        libm::exp(log_delta_estimate(self.theta, &self.at)).clamp(1e-290, 1.0)
+    /// About the smallest that δ(ε) can be: a thousandth of Chernoff's bound.
+    pub(super) fn least_delta(&self, epsilon: f64) -> f64 {
+        (1e-3 * libm::exp(self.at.log_moment - self.theta * epsilon)).clamp(1e-290, 1.0)
     }
 
     /// Finds to a few per cent the θ ≥ 0 up to which `below(θ)` holds; it must hold from 0 on, if at all.
