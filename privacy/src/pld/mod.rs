@@ -3,11 +3,13 @@
 //! Every release is replaced by a dominating pair ([`loss`]), discretised so that its curve lies above the truth
 //! ([`lattice`]), tilted to where the question is ([`tilt`]) and composed ([`convolve`]). Lattice, window and tilt
 //! adapt to the question, so that a run takes milliseconds. For Poisson sampling adding and removing a
-//! record are different; the answer is the larger of both. Gaussians on all records are merged first, exactly.
+//! record are different; the answer is the larger of both. Gaussians on all records are merged first, exactly, and
+//! a single release needs no lattice ([`single`]).
 
 mod convolve;
 mod lattice;
 mod loss;
+mod single;
 mod tilt;
 
 use convolve::{Composed, Composition};
@@ -127,6 +129,12 @@ fn merge_gaussians(ledger: &Ledger) -> (f64, Vec<(Release, u64)>) {
 /// The answer for one of the two neighbouring orders.
 fn one_direction(releases: &[(Release, u64)], direction: Direction, question: Question) -> f64 {
     let whole = laws(releases, direction, 0.0);
+    if let [(law, 1)] = whole.as_slice() {
+        return match question {
+            Question::Epsilon { delta } => single::epsilon(law, delta),
+            Question::Delta { epsilon } => single::delta(law, epsilon),
+        };
+    }
     let count: f64 = releases.iter().map(|(_, count)| *count as f64).sum();
     let largest: f64 = whole.iter().map(|(law, count)| law.largest() * *count as f64).sum();
     let infinite =
@@ -205,7 +213,7 @@ fn smooth_size(size: usize) -> usize {
 /// of it, hence ε by θ·h²/12 per release; without a tilt, compare with the variance itself.
 fn finest_step(tilt: &Tilt, count: f64) -> f64 {
     let deviation = libm::sqrt(tilt.at.variance).max(1e-200);
-    let scale = tilt.at.mean.max(0.1 * deviation);
+    let scale = tilt.at.mean.max(0.02 * deviation);
     let theta = tilt.theta.max(1.0 / deviation);
     libm::sqrt(12.0 * EPSILON_TOLERANCE * scale / (theta * count)).min(WIDEST_TILT / theta)
 }
