@@ -29,6 +29,10 @@ fn every_epsilon_of_the_grid_lies_between_the_optimistic_and_the_pessimistic_val
     let mut compared = 0;
     for row in rows(include_str!("../testdata/dp_accounting_pld.csv")) {
         let (lower, upper) = (row[4], row[5]);
+        if upper == f64::INFINITY {
+            // dp-accounting overflows where ε is in the hundreds.
+            continue;
+        }
         let mut accountant = PldAccountant::default();
         let event = DpEvent::Gaussian { noise_multiplier: row[1] }.poisson_sampled(row[0]);
         accountant.compose(&event, row[2] as u64).unwrap();

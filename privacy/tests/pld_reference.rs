@@ -50,3 +50,19 @@ fn delta_at_epsilon_one_is_the_published_one() {
         assert!(found > published * 0.9999 && found < published * 1.001, "{noise_multiplier}: {found:e}");
     }
 }
+
+#[test]
+fn epsilon_is_never_below_the_exact_value_and_at_most_a_ten_thousandth_above() {
+    // scripts/pld_exact_values.py inverts the exact characteristic function, without any lattice.
+    let table = include_str!("../testdata/pld_exact.csv");
+    assert_eq!(table.lines().count(), 11);
+    for line in table.lines().skip(1) {
+        let n = last_numbers(line, 5);
+        let mut accountant = PldAccountant::default();
+        accountant
+            .compose(&DpEvent::Gaussian { noise_multiplier: n[1] }.poisson_sampled(n[0]), n[2] as u64)
+            .unwrap();
+        let found = accountant.epsilon(n[3]).unwrap();
+        assert!(found >= n[4] * (1.0 - 1e-9) && found <= n[4] * 1.0001, "{line}: {found}");
+    }
+}
