@@ -49,7 +49,10 @@ fn batch(model: &dyn Model) -> Result<Dataset, Box<dyn std::error::Error>> {
 }
 
 /// One step of the mode, on its own copy of everything.
-fn step_of<'a>(model: &'a dyn Model, mode: &str) -> Result<Box<dyn FnMut() + 'a>, Box<dyn std::error::Error>> {
+fn step_of<'a>(
+    model: &'a dyn Model,
+    mode: &str,
+) -> Result<Box<dyn FnMut() + 'a>, Box<dyn std::error::Error>> {
     let data = batch(model)?;
     let mut params = model.initial(1);
     let mut workspace = Workspace::new(model);

@@ -25,7 +25,7 @@ pub struct ClippedSum {
 
 /// Whose data may change in the guarantee.
 enum Unit {
-    /// One record is added or removed.
+    /// One record is there or blank.
     Record {
         sampler: PoissonSampler,
         /// Relative growth of the sensitivity by rounding.
@@ -44,7 +44,7 @@ impl ClippedSum {
         Self { values, clip, unit: Unit::Node }
     }
 
-    /// Δ: how far the sum moves, at most, in L2 norm. C·(1 + s) for adding or removing a record, with the slack s of
+    /// Δ: how far the sum moves, at most, in L2 norm. C·(1 + s) for blanking a record, with the slack s of
     /// [`rounding`](super::rounding); 2C for replacing a node's data.
     pub fn sensitivity(&self) -> f64 {
         match self.unit {
@@ -74,7 +74,7 @@ impl ClippedSum {
     /// # Guarantee
     /// The values are the output of the Gaussian mechanism described by the event, followed by a division.
     /// - Record level: noise of standard deviation z·C·(1 + s) on a sum of sensitivity C·(1 + s), on a Poisson sample: the
-    ///   event is the Gaussian of multiplier z sampled at the rate used, for adding or removing one record.
+    ///   event is the Gaussian of multiplier z sampled at the rate used, for one record that is there or blank.
     /// - Node level: noise z·C, sensitivity 2C: the event is the Gaussian of multiplier z/2, for replacing all data of the
     ///   node.
     /// - z = 0: no noise, and the event is [`DpEvent::NonPrivate`].

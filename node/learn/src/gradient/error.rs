@@ -30,14 +30,6 @@ pub enum GradientError {
         /// Records of the data.
         records: usize,
     },
-    /// A sample far above its expected size.
-    #[error("The sample has {drawn} records where at most {capacity} are provided for")]
-    SampleTooLarge {
-        /// Records drawn.
-        drawn: usize,
-        /// The largest number that the bound on rounding errors covers.
-        capacity: usize,
-    },
     /// A workspace that was made for another model.
     #[error("The workspace is for {needs} parameters, and {has} were given")]
     Workspace {
@@ -60,10 +52,6 @@ impl GradientError {
                 "noise multiplier is noise divided by clip norm; calibrate it from ε and δ".into()
             }
             Self::Population { .. } => "draw the sample with a sampler for these data".into(),
-            Self::SampleTooLarge { .. } => {
-                "an honest draw does this with probability below 1e-30: check where the sample comes from"
-                    .into()
-            }
             Self::Workspace { .. } => "make one workspace per model".into(),
         }
     }

@@ -1,7 +1,8 @@
-//! One worker's share of a batch: chunk after chunk through a pass, into one sum.
+//! One worker's share of a batch: chunk after chunk through a pass, group after group into one sum.
 
 use privacy::clip::ClipNorm;
 
+use super::rounding::GROUP_ROWS;
 use crate::model::{Chunk, Examples, Model, Pass, kernel};
 
 /// What to do with the gradients of a chunk.
@@ -20,9 +21,12 @@ pub(super) struct Lane {
     chunk_rows: usize,
     norms: Vec<f64>,
     weights: Vec<f32>,
-    pub(super) sum: Vec<f32>,
+    /// The sum of one group of chunks.
+    pub(super) group: Vec<f32>,
     /// The sum of one chunk: added as a whole, which keeps rounding errors small.
     part: Vec<f32>,
+    /// The sum over groups; made when a share first has more than one.
+    pub(super) total: Vec<f64>,
 }
 
 impl Lane {
@@ -34,15 +38,26 @@ impl Lane {
             chunk_rows: rows,
             norms: vec![0.0; rows],
             weights: vec![0.0; rows],
-            sum: vec![0.0; count],
+            group: vec![0.0; count],
             part: vec![0.0; count],
+            total: Vec::new(),
         }
     }
 
-    /// Overwrites `sum` with the sum over `records`.
+    /// Overwrites `total` with the sum over any number of records, in double precision between groups.
     pub(super) fn run(&mut self, params: &[f32], data: &dyn Examples, records: &[u32], adding: Adding) {
+        self.total.resize(self.group.len(), 0.0);
+        self.total.fill(0.0);
+        for group in records.chunks(GROUP_ROWS) {
+            self.run_group(params, data, group, adding);
+            kernel::add_to_doubles(&mut self.total, &self.group);
+        }
+    }
+
+    /// Overwrites `group` with the sum over at most [`GROUP_ROWS`] records.
+    pub(super) fn run_group(&mut self, params: &[f32], data: &dyn Examples, records: &[u32], adding: Adding) {
         if records.is_empty() {
-            self.sum.fill(0.0);
+            self.group.fill(0.0);
         }
         for (index, records) in records.chunks(self.chunk_rows).enumerate() {
             self.chunk.gather(data, records);
@@ -51,7 +66,7 @@ impl Lane {
             if let Adding::Clipped(clip) = adding {
                 self.weigh(clip);
             }
-            let out = if index == 0 { &mut self.sum } else { &mut self.part };
+            let out = if index == 0 { &mut self.group } else { &mut self.part };
             match adding {
                 Adding::Clipped(_) => {
                     self.pass.weighted_sum(&mut self.chunk, &self.weights[..records.len()], out);
@@ -59,7 +74,7 @@ impl Lane {
                 Adding::Plain => self.pass.sum(&mut self.chunk, out),
             }
             if index > 0 {
-                kernel::add(&mut self.sum, &self.part);
+                kernel::add(&mut self.group, &self.part);
             }
         }
     }

@@ -9,7 +9,7 @@ use rayon::prelude::*;
 use super::clipped::ClippedSum;
 use super::error::GradientError;
 use super::lane::{Adding, Lane};
-use super::rounding;
+use super::rounding::{self, GROUP_ROWS};
 use super::sampling::Sample;
 use crate::model::{Examples, Model, kernel};
 
@@ -42,16 +42,16 @@ impl Workspace {
     /// The sum of the sample's gradients, each clipped to norm C. The model's penalty is left out.
     ///
     /// # Guarantee
-    /// For any parameters and features, NaN and infinities included, adding or removing one record of the sample moves the
-    /// sum by at most [`ClippedSum::sensitivity`] = C·(1 + s) in L2 norm, with the rounding slack s of
-    /// [`rounding`](super::rounding). An example whose gradient is not finite contributes nothing.
+    /// For any parameters and features, NaN and infinities included, blanking one record moves the sum by at most
+    /// [`ClippedSum::sensitivity`] = C·(1 + s) in L2 norm, with the rounding slack s of [`rounding`](super::rounding). An
+    /// example whose gradient is not finite contributes nothing.
     ///
     /// # Assumes
-    /// Arithmetic rounds to nearest. `params` do not depend on the private data except through earlier releases.
+    /// Neighbours as in [`rounding`](super::rounding): one record is there or blank, its place is kept. Arithmetic
+    /// rounds to nearest. `params` do not depend on the private data except through earlier releases.
     ///
     /// # Errors
-    /// A sample from other data, or one so large that the rounding slack does not cover it (probability below 1e-30); a
-    /// wrong number of parameters.
+    /// A sample from other data, or a wrong number of parameters.
     pub fn clipped_sum(
         &mut self,
         params: &[f32],
@@ -64,13 +64,8 @@ impl Workspace {
             let (sampled, records) = (sampler.population(), data.count());
             return Err(GradientError::Population { sampled, records });
         }
-        let capacity = rounding::capacity(sampler.expected_batch(), sampler.population());
-        let drawn = sample.records().len();
-        if drawn > capacity {
-            return Err(GradientError::SampleTooLarge { drawn, capacity });
-        }
         let values = self.sum(params, data, sample.records(), Adding::Clipped(clip))?;
-        let slack = rounding::slack(capacity, self.chunk_rows, self.lanes.len());
+        let slack = rounding::slack(sample.records().len(), self.chunk_rows, self.lanes.len());
         Ok(ClippedSum::of_records(values, clip, sampler, slack))
     }
 
@@ -102,25 +97,43 @@ impl Workspace {
         records: &[u32],
         adding: Adding,
     ) -> Result<Vec<f32>, GradientError> {
-        let needs = self.lanes[0].sum.len();
+        let needs = self.lanes[0].group.len();
         if params.len() != needs {
             return Err(GradientError::Workspace { needs, has: params.len() });
         }
         let share = records.len().div_ceil(self.lanes.len()).max(self.chunk_rows);
         let used = records.len().div_ceil(share).max(1);
-        let lanes = &mut self.lanes[..used];
-        let part = |lane: usize| {
-            &records[(lane * share).min(records.len())..((lane + 1) * share).min(records.len())]
+        let (lanes, in_one_group) = (&mut self.lanes[..used], share <= GROUP_ROWS);
+        let run = |(index, lane): (usize, &mut Lane)| {
+            let start = (index * share).min(records.len());
+            let records = &records[start..records.len().min(start + share)];
+            if in_one_group {
+                lane.run_group(params, data, records, adding);
+            } else {
+                lane.run(params, data, records, adding);
+            }
         };
         if used > 1 && records.len() * needs > WORTH_A_THREAD {
-            lanes.par_iter_mut().enumerate().for_each(|(i, lane)| lane.run(params, data, part(i), adding));
+            lanes.par_iter_mut().enumerate().for_each(run);
         } else {
-            lanes.iter_mut().enumerate().for_each(|(i, lane)| lane.run(params, data, part(i), adding));
+            lanes.iter_mut().enumerate().for_each(run);
         }
-        let (first, others) = lanes.split_at_mut(1);
-        others.iter().for_each(|lane| kernel::add(&mut first[0].sum, &lane.sum));
         let spare =
             self.spare.take().filter(|values| values.len() == needs).unwrap_or_else(|| vec![0.0; needs]);
-        Ok(std::mem::replace(&mut first[0].sum, spare))
+        Ok(add_up(lanes, in_one_group, spare))
     }
+}
+
+/// The sum over lanes in their order, in the first lane's vector; `spare` takes its place.
+fn add_up(lanes: &mut [Lane], in_one_group: bool, spare: Vec<f32>) -> Vec<f32> {
+    let (first, others) = lanes.split_first_mut().expect("a workspace has at least one lane");
+    if in_one_group {
+        others.iter().for_each(|lane| kernel::add(&mut first.group, &lane.group));
+    } else {
+        for lane in others {
+            first.total.iter_mut().zip(&lane.total).for_each(|(sum, &more)| *sum += more);
+        }
+        first.group.iter_mut().zip(&first.total).for_each(|(value, &sum)| *value = sum as f32);
+    }
+    std::mem::replace(&mut first.group, spare)
 }

@@ -29,6 +29,14 @@ pub(crate) fn add(values: &mut [f32], addend: &[f32]) {
     );
 }
 
+/// `sums[i] += addend[i]`, in double precision.
+pub(crate) fn add_to_doubles(sums: &mut [f64], addend: &[f32]) {
+    pulp::Arch::new().dispatch(
+        #[inline(always)]
+        || sums.iter_mut().zip(addend).for_each(|(sum, &more)| *sum += f64::from(more)),
+    );
+}
+
 /// `values[i] += factor · addend[i]`.
 pub(crate) fn add_scaled(values: &mut [f32], factor: f32, addend: &[f32]) {
     pulp::Arch::new().dispatch(
