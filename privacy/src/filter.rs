@@ -267,7 +267,15 @@ fn gaussian_price(release: &Release) -> Result<f64, AccountError> {
             Ok((1.0 / (noise_multiplier * noise_multiplier)).next_up())
         }
         (Mechanism::NonPrivate, _) => Ok(f64::INFINITY),
-        _ => Err(unsupported(
+        (Mechanism::Gaussian { .. }, Sampling::Poisson { .. } | Sampling::WithoutReplacement { .. })
+        | (
+            Mechanism::Laplace { .. }
+            | Mechanism::RandomizedResponse { .. }
+            | Mechanism::Pure { .. }
+            | Mechanism::Approximate { .. }
+            | Mechanism::ZeroConcentrated { .. },
+            _,
+        ) => Err(unsupported(
             "Gaussian filter",
             release,
             "only Gaussian noise on all records is counted as μ²",

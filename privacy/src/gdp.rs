@@ -19,6 +19,9 @@ use crate::special::{LN_SQRT_2PI, mills_ratio, mills_slope, normal_cdf, normal_q
 /// |x| < 39 costs 2e-13, everything else less).
 const GUARD: f64 = 1.0 / (1u64 << 40) as f64;
 
+/// Below this μ the difference of Mills ratios is integrated; four points leave less than 1e-14.
+const INTEGRATE_BELOW: f64 = 0.1;
+
 /// A conversion that was refused.
 #[derive(Debug, Clone, PartialEq, Error)]
 pub enum Error {
@@ -114,7 +117,7 @@ pub fn mu(epsilon: f64, delta: f64) -> Result<f64, Error> {
     while excess(high) <= 0.0 {
         (low, high) = (high, 2.0 * high);
     }
-    let (mut low, _) = root::narrow(low, high, 1e-15, excess);
+    let (mut low, _) = root::narrow(low, high, 1e-14, excess);
     while delta_up(low, epsilon) > delta {
         low *= 1.0 - 4.0 * f64::EPSILON;
     }
@@ -164,7 +167,7 @@ fn delta_up(mu: f64, epsilon: f64) -> f64 {
 /// ln δ(ε) for 0 < μ < ∞, ε ≥ 0.
 fn log_delta(mu: f64, epsilon: f64) -> f64 {
     let (a, b) = ends(mu, epsilon);
-    if a < 0.0 && mu > 1.0 {
+    if a < 0.0 && mu > INTEGRATE_BELOW {
         return libm::log(normal_cdf(-a) - libm::exp(-0.5 * a * a - LN_SQRT_2PI) * mills_ratio(b));
     }
     -0.5 * a * a - LN_SQRT_2PI + libm::log(mills_drop(a, b, mu))
@@ -178,26 +181,29 @@ fn ends(mu: f64, epsilon: f64) -> (f64, f64) {
     (ratio - 0.5 * mu + remainder, ratio + 0.5 * mu)
 }
 
-/// R(a) − R(b) with b = a + μ.
+/// R(a) − R(b) with b = a + μ. The difference loses a/μ ulps, at most 400 from μ = 0.1 on; below it is integrated.
 fn mills_drop(a: f64, b: f64, mu: f64) -> f64 {
-    if mu > 1.0 {
+    if mu > INTEGRATE_BELOW {
         return mills_ratio(a) - mills_ratio(b);
     }
-    let rule: &[(f64, f64)] = if mu < 0.05 { &GAUSS_4 } else { &GAUSS_8 };
     let (middle, half) = (a + 0.5 * mu, 0.5 * mu);
-    let sum: f64 =
-        rule.iter().map(|(x, w)| w * (mills_slope(middle - half * x) + mills_slope(middle + half * x))).sum();
-    half * sum
+    let pair = |(x, w): &(f64, f64)| w * (mills_slope(middle - half * x) + mills_slope(middle + half * x));
+    half * GAUSS_4.iter().map(pair).sum::<f64>()
 }
 
 /// The ratio t = ε/μ with δ(tμ) = δ, by Newton's method on ln δ inside a bracket.
 fn newton_ratio(mu: f64, delta: f64) -> f64 {
-    let target = libm::log(delta);
+    // What is compared with δ in the end has the guard on top.
+    let target = libm::log(delta) - GUARD;
     // δ(ε) ≤ Φ(−a) gives a ≤ −Φ⁻¹(δ), hence an upper end.
     let (mut low, mut high) = (0.0, (0.5 * mu - normal_quantile(delta)).max(f64::MIN_POSITIVE));
     let mut t = high;
     for _ in 0..100 {
         let excess = log_delta(mu, t * mu) - target;
+        // The rounding of ln δ; what is left of it is made good when the result is rounded up.
+        if excess.abs() < 2e-13 {
+            return t;
+        }
         if excess > 0.0 {
             low = t;
         } else {
@@ -208,7 +214,7 @@ fn newton_ratio(mu: f64, delta: f64) -> f64 {
         let slope = -libm::exp(libm::log(mills_ratio(b)) - 0.5 * a * a - LN_SQRT_2PI - excess - target) * mu;
         let next = t - excess / slope;
         let next = if next > low && next < high { next } else { 0.5 * (low + high) };
-        if (next - t).abs() <= 2.0 * f64::EPSILON * t || next == low || next == high {
+        if (next - t).abs() <= f64::EPSILON * t {
             return next;
         }
         t = next;
@@ -227,15 +233,9 @@ fn first_epsilon_below(mu: f64, delta: f64, start: f64) -> f64 {
     epsilon
 }
 
-/// Positive nodes and weights of the Gauss–Legendre rules with 4 and 8 points.
+/// Positive nodes and weights of the Gauss–Legendre rule with 4 points.
 const GAUSS_4: [(f64, f64); 2] =
     [(0.339_981_043_584_856_3, 0.652_145_154_862_546_1), (0.861_136_311_594_052_6, 0.347_854_845_137_453_85)];
-const GAUSS_8: [(f64, f64); 4] = [
-    (0.183_434_642_495_649_8, 0.362_683_783_378_362),
-    (0.525_532_409_916_329, 0.313_706_645_877_887_3),
-    (0.796_666_477_413_626_7, 0.222_381_034_453_374_48),
-    (0.960_289_856_497_536_3, 0.101_228_536_290_376_26),
-];
 
 #[cfg(test)]
 mod tests {

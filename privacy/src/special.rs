@@ -10,7 +10,7 @@
 pub const LN_SQRT_2PI: f64 = 0.918_938_533_204_672_8;
 
 /// Above this argument the continued fraction is both faster and more accurate than `erfc`.
-const CONTINUED_FRACTION_FROM: f64 = 2.5;
+const CONTINUED_FRACTION_FROM: f64 = 5.0;
 
 /// Φ(x), the standard normal distribution function, with relative accuracy in the lower tail.
 #[must_use]
@@ -166,8 +166,10 @@ mod tests {
                 "mills_slope" => mills_slope(x),
                 other => panic!("unknown quantity {other}"),
             };
-            // exp(−x²/2) turns the rounding of x² into x²·1e-16 relative.
-            assert_close(found, expected, 1e-14 + x.abs().min(40.0).powi(2) * 3e-16, line);
+            // exp(−x²/2) turns the rounding of x² into x²·1e-16 relative; just below the switch 1 − x·R(x) has lost
+            // another factor of 25.
+            let lost = if fields[0] == "mills_slope" { 25.0 } else { 1.0 };
+            assert_close(found, expected, 1e-14 + lost * x.abs().min(40.0).powi(2) * 3e-16, line);
         }
     }
 

@@ -1,10 +1,10 @@
 //! Privacy-loss distributions: the tightest general accounting, by Fourier transform.
 //!
-//! Every release is replaced by a dominating pair ([`loss`]), discretised so that its curve lies above the truth
-//! ([`lattice`]), tilted to where the question is ([`tilt`]) and composed ([`convolve`]). Lattice, window and tilt
+//! Every release is replaced by a dominating pair (`loss.rs`), discretised so that its curve lies above the truth
+//! (`lattice.rs`), tilted to where the question is (`tilt.rs`) and composed (`convolve.rs`). Lattice, window and tilt
 //! adapt to the question, so that a run takes milliseconds. For Poisson sampling adding and removing a
 //! record are different; the answer is the larger of both. Gaussians on all records are merged first, exactly, and
-//! a single release needs no lattice ([`single`]).
+//! a single release needs no lattice (`single.rs`).
 
 mod convolve;
 mod lattice;
@@ -170,7 +170,12 @@ fn renyi_delta(releases: &[(Release, u64)], epsilon: f64) -> f64 {
         .iter()
         .map(|(release, count)| match release.mechanism {
             Mechanism::Approximate { delta, .. } => delta * *count as f64,
-            _ => 0.0,
+            Mechanism::Gaussian { .. }
+            | Mechanism::Laplace { .. }
+            | Mechanism::RandomizedResponse { .. }
+            | Mechanism::Pure { .. } => 0.0,
+            // Never composed here; nothing unknown is free.
+            Mechanism::ZeroConcentrated { .. } | Mechanism::NonPrivate => 1.0,
         })
         .sum();
     let orders = (1..=120).map(|k| 1.0 + libm::exp(0.1 * f64::from(k) - 2.0));
