@@ -9,10 +9,12 @@ Usage, from the root of the repository:
 
 Ours is measured twice: as a whole process (`murmur privacy account --accountant pld`, start-up and printing included)
 and in-process (`cargo bench -p privacy --bench accountants`). dp-accounting is measured in-process, imports excluded, with
-its default discretisation (1e-4), connect-the-dots, as its own documentation recommends.
+its default discretisation (1e-4), connect-the-dots. Wall clock and CPU time are both given: CPU time does not depend on
+what else the machine does. `compare.py MURMUR LINES` takes another binary, and a file with the benchmark's lines.
 """
 import json
 import os
+import resource
 import statistics
 import subprocess
 import sys
@@ -26,13 +28,20 @@ TARGET = os.environ.get("CARGO_TARGET_DIR", "target")
 MURMUR = sys.argv[1] if len(sys.argv) > 1 else f"{TARGET}/release/murmur"
 
 
-def median_seconds(runs, call):
-    times, value = [], None
+def cpu_seconds():
+    own, children = (resource.getrusage(who) for who in (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN))
+    return own.ru_utime + own.ru_stime + children.ru_utime + children.ru_stime
+
+
+def medians(runs, call):
+    """Median wall clock and CPU milliseconds of a call, and its value."""
+    wall, cpu, value = [], [], None
     for _ in range(runs):
-        start = time.perf_counter()
+        start, cpu_start = time.perf_counter(), cpu_seconds()
         value = call()
-        times.append(time.perf_counter() - start)
-    return statistics.median(times), value
+        wall.append(1e3 * (time.perf_counter() - start))
+        cpu.append(1e3 * (cpu_seconds() - cpu_start))
+    return statistics.median(wall), statistics.median(cpu), value
 
 
 def theirs(rate, sigma, steps, delta):
@@ -48,24 +57,27 @@ def ours(rate, sigma, steps, delta):
     return json.loads(output)["accountants"][0]["epsilon"]
 
 
+def bench_lines():
+    if len(sys.argv) > 2:
+        return open(sys.argv[2]).read().splitlines()
+    command = ["cargo", "bench", "-q", "-p", "privacy", "--bench", "accountants"]
+    return subprocess.run(command, check=True, capture_output=True, text=True).stdout.splitlines()
+
+
 def main():
-    bench = subprocess.run(
-        ["cargo", "bench", "-q", "-p", "privacy", "--bench", "accountants"], check=True, capture_output=True, text=True
-    ).stdout
+    cases = [json.loads(line) for line in bench_lines() if line.startswith("{")]
     print(f"dp-accounting {version('dp-accounting')}, Python {sys.version.split()[0]}, {os.cpu_count()} cores\n")
-    print("| q | σ | steps | δ | dp-accounting ε | ms | murmur ε | process ms | in-process ms | ratio process | ratio in-process |")
-    print("|---|---|---|---|---|---|---|---|---|---|---|")
-    for line in bench.splitlines():
-        if not line.startswith("{"):
-            continue
-        case = json.loads(line)
+    print("| q | σ | steps | δ | dp-accounting ε | wall ms | CPU ms | murmur ε | process wall ms | process CPU ms | in-process wall ms | ratio wall | ratio CPU |")
+    print("|---|---|---|---|---|---|---|---|---|---|---|---|---|")
+    for case in cases:
         setting = (case["rate"], case["sigma"], case["steps"], case["delta"])
-        their_time, their_epsilon = median_seconds(3, lambda: theirs(*setting))
-        our_time, our_epsilon = median_seconds(5, lambda: ours(*setting))
-        inner = case["pld_ms"]
+        their_wall, their_cpu, their_epsilon = medians(3, lambda: theirs(*setting))
+        our_wall, our_cpu, our_epsilon = medians(5, lambda: ours(*setting))
         print(
-            f"| {setting[0]:.6g} | {setting[1]} | {setting[2]:,} | {setting[3]:g} | {their_epsilon:.6f} | {their_time * 1e3:.0f} "
-            f"| {our_epsilon:.6f} | {our_time * 1e3:.1f} | {inner:.2f} | {their_time / our_time:.0f} | {their_time * 1e3 / inner:.0f} |",
+            f"| {setting[0]:.6g} | {setting[1]} | {setting[2]:,} | {setting[3]:g} "
+            f"| {their_epsilon:.6f} | {their_wall:.0f} | {their_cpu:.0f} "
+            f"| {our_epsilon:.6f} | {our_wall:.1f} | {our_cpu:.1f} | {case['pld_ms']:.1f} "
+            f"| {their_wall / our_wall:.0f} | {their_cpu / our_cpu:.0f} |",
             flush=True,
         )
 
