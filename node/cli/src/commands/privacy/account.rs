@@ -273,6 +273,15 @@ fn json(
 
 /// Six significant digits, rounded up in the last one, because these are bounds.
 pub(super) fn number(value: f64) -> String {
+    six_digits(value, |scaled| (scaled * (1.0 - 1e-12)).ceil())
+}
+
+/// Six significant digits, rounded down, for what must not be exceeded.
+pub(super) fn number_down(value: f64) -> String {
+    six_digits(value, |scaled| (scaled * (1.0 + 1e-12)).floor())
+}
+
+fn six_digits(value: f64, round: impl Fn(f64) -> f64) -> String {
     if value == 0.0 {
         return "0".into();
     }
@@ -282,12 +291,12 @@ pub(super) fn number(value: f64) -> String {
     let exponent = value.abs().log10().floor() as i32;
     if !(-4..7).contains(&exponent) {
         let scale = 10f64.powi(5 - exponent);
-        let up = (value * scale * (1.0 - 1e-12)).ceil() / scale;
-        return format!("{:.5e}", if up.is_finite() { up } else { value });
+        let rounded = round(value * scale) / scale;
+        return format!("{:.5e}", if rounded.is_finite() { rounded } else { value });
     }
     let digits = (5 - exponent).max(0) as usize;
     let scale = 10f64.powi(digits as i32);
-    let text = format!("{:.digits$}", (value * scale * (1.0 - 1e-12)).ceil() / scale);
+    let text = format!("{:.digits$}", round(value * scale) / scale);
     if text.contains('.') { text.trim_end_matches('0').trim_end_matches('.').to_owned() } else { text }
 }
 
@@ -310,5 +319,6 @@ mod tests {
         ] {
             assert_eq!(number(value), text, "{value}");
         }
+        assert_eq!((number_down(0.268_051_9), number_down(2.0)), ("0.268051".into(), "2".into()));
     }
 }

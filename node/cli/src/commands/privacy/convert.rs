@@ -3,7 +3,7 @@
 //! Every result says whether it is exact, a bound, or a target (what a Gaussian would need to have this point).
 //! Directions that no theorem allows are refused with the reason.
 
-use super::account::number;
+use super::account::{number, number_down};
 use crate::failure::{Failure, Result};
 use crate::output;
 use privacy::gdp;
@@ -217,7 +217,7 @@ fn from_mu(mu: f64, target: Target, alpha: f64, delta: f64) -> Result<Outcome> {
         Target::Mu => Outcome::new(target, Kind::Exact, "given").mu(mu),
         Target::Renyi => {
             let divergence = 0.5 * alpha * mu * mu;
-            Outcome::new(target, Kind::Exact, "αμ²/2 (Dong, Roth and Su 2022, corollary B.6)")
+            Outcome::new(target, Kind::Exact, "αμ²/2 (Mironov 2017; Dong, Roth and Su 2022)")
                 .renyi(alpha, divergence)
         }
         Target::Zcdp => Outcome::new(target, Kind::Exact, "μ²/2").rho(0.5 * mu * mu),
@@ -339,6 +339,8 @@ impl Outcome {
     }
 
     fn value(&self) -> String {
+        // A loss is rounded up; a target is what a mechanism may have at most.
+        let number = if self.kind == Kind::Target { number_down } else { number };
         match (self.mu, self.rho, self.epsilon, self.alpha, self.delta) {
             (Some(mu), ..) => format!("μ = {}", number(mu)),
             (_, Some(rho), ..) => format!("ρ = {}", number(rho)),
