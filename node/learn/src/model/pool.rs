@@ -1,6 +1,7 @@
 //! Max-pooling: the first largest value of each square, and where it was.
 
 use super::conv::Pool;
+use super::kernel::vectorised;
 
 /// Sizes of the pooling after one convolution; squares of side 1 where there is none.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -37,7 +38,7 @@ impl Pooling {
 
     /// The largest of each square and its place in the square (row by row), for all planes.
     pub(crate) fn forward(&self, planes: &[f32], pooled: &mut [f32], winners: &mut [u32]) {
-        pulp::Arch::new().dispatch(
+        vectorised(
             #[inline(always)]
             || {
                 let plane_length = self.in_height * self.in_width;
@@ -74,7 +75,7 @@ impl Pooling {
 
     /// Gives each square's signal to its winner; overwrites `signal`.
     pub(crate) fn backward(&self, pooled_signal: &[f32], winners: &[u32], signal: &mut [f32]) {
-        pulp::Arch::new().dispatch(
+        vectorised(
             #[inline(always)]
             || {
                 signal.fill(0.0);
