@@ -1,5 +1,6 @@
 //! What a participant does with its own data.
 
+pub mod calibrate;
 pub mod checkpoint;
 pub mod data;
 pub mod gradient;

@@ -129,18 +129,25 @@ pub(crate) fn squared_norm_of(row: &[f32]) -> f64 {
 
 #[inline(always)]
 fn squared_norm(row: &[f32]) -> f64 {
-    const LANES: usize = 32;
-    let mut sums = [0.0_f64; LANES];
+    const LANES: usize = 16;
+    let square = |&x: &f32| f64::from(x) * f64::from(x);
     let chunks = row.chunks_exact(LANES);
-    for (sum, &x) in sums.iter_mut().zip(chunks.remainder()) {
-        *sum = f64::from(x) * f64::from(x);
+    let rest: f64 = chunks.remainder().iter().map(square).sum();
+    if row.len() < LANES {
+        return rest;
     }
+    let mut sums = [0.0_f64; LANES];
     for chunk in chunks {
-        for (sum, &x) in sums.iter_mut().zip(chunk) {
-            *sum += f64::from(x) * f64::from(x);
-        }
+        sums.iter_mut().zip(chunk).for_each(|(sum, x)| *sum += square(x));
     }
-    sums.iter().sum()
+    // By halves: a chain of sixteen additions would take longer than the row.
+    let mut width = LANES / 2;
+    while width > 0 {
+        let (low, high) = sums.split_at_mut(width);
+        low.iter_mut().zip(high).for_each(|(sum, more)| *sum += *more);
+        width /= 2;
+    }
+    sums[0] + rest
 }
 
 /// `values[i] = max(values[i], 0)`; NaN stays NaN.
@@ -197,7 +204,8 @@ pub(crate) fn softmax_rows(values: &mut [f32], classes: usize) {
         #[inline(always)]
         || {
             for row in values.chunks_exact_mut(classes) {
-                let top = row.iter().copied().fold(f32::NEG_INFINITY, f32::max);
+                // NaN is passed over here and found again by the subtraction.
+                let top = row.iter().fold(f32::NEG_INFINITY, |top, &z| if z > top { z } else { top });
                 row.iter_mut().for_each(|value| *value -= top);
             }
             // One pass over everything: rows are short, and this is the loop worth vectorising.
