@@ -6,13 +6,13 @@
 
 Each contender takes steps on one batch of 256 in memory: gradient, clipping to norm 1, noise of multiplier 1, plain SGD
 update. Contenders take turns and the best of all rounds counts. First on one thread each, by processor time, which is
-meaningful on a busy machine too (set OPENBLAS_NUM_THREADS=1 for numpy); then on all cores by the wall clock. Prints
-the tables of README.md.
+meaningful on a busy machine too; then on all cores by the wall clock. Prints the tables of README.md.
 """
 
 import argparse
 import os
 import subprocess
+import sys
 import time
 import warnings
 from pathlib import Path
@@ -206,14 +206,20 @@ def main():
     parser = argparse.ArgumentParser()
     parser.add_argument("--rounds", type=int, default=5)
     parser.add_argument("--seconds", type=float, default=1.0)
+    parser.add_argument("--threads", type=int, help="only this comparison; without it: one thread, then all cores")
     arguments = parser.parse_args()
-    print(f"torch {torch.__version__.split('+')[0]}, opacus {opacus.__version__}, numpy {np.__version__}, {os.cpu_count()} cores")
-    print(f"load average before: {os.getloadavg()[0]:.1f}")
-    print("\nOne thread each, samples per second of processor time:")
-    compare(1, arguments.rounds, arguments.seconds)
-    print("\nAll cores, samples per second of the wall clock:")
-    compare(os.cpu_count(), arguments.rounds, arguments.seconds)
-    print(f"load average after: {os.getloadavg()[0]:.1f}")
+    if arguments.threads is None:
+        # Anew for each: numpy's threads can only be set from outside.
+        for threads in (1, os.cpu_count()):
+            environment = os.environ | {"OPENBLAS_NUM_THREADS": str(threads), "OMP_NUM_THREADS": str(threads)}
+            settings = ["--rounds", arguments.rounds, "--seconds", arguments.seconds, "--threads", threads]
+            subprocess.run([sys.executable, __file__, *map(str, settings)], check=True, env=environment)
+        return
+    versions = f"torch {torch.__version__.split('+')[0]}, opacus {opacus.__version__}, numpy {np.__version__}"
+    clock = "processor time" if arguments.threads == 1 else "the wall clock"
+    print(f"\n{versions}, {os.cpu_count()} cores, load average {os.getloadavg()[0]:.1f}")
+    print(f"{arguments.threads} thread(s), samples per second of {clock}:", flush=True)
+    compare(arguments.threads, arguments.rounds, arguments.seconds)
 
 
 main()

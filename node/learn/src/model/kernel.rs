@@ -130,24 +130,29 @@ pub(crate) fn squared_norm_of(row: &[f32]) -> f64 {
 #[inline(always)]
 fn squared_norm(row: &[f32]) -> f64 {
     const LANES: usize = 16;
-    let square = |&x: &f32| f64::from(x) * f64::from(x);
+    let square = |x: f32| f64::from(x) * f64::from(x);
+    let mut sums = [0.0_f64; LANES];
     let chunks = row.chunks_exact(LANES);
-    let rest: f64 = chunks.remainder().iter().map(square).sum();
+    // Four chains: one would wait for every addition.
+    let mut rest = [0.0_f64; 4];
+    for part in chunks.remainder().chunks(4) {
+        rest.iter_mut().zip(part).for_each(|(sum, &x)| *sum += square(x));
+    }
+    let rest = (rest[0] + rest[1]) + (rest[2] + rest[3]);
     if row.len() < LANES {
         return rest;
     }
-    let mut sums = [0.0_f64; LANES];
     for chunk in chunks {
-        sums.iter_mut().zip(chunk).for_each(|(sum, x)| *sum += square(x));
+        sums.iter_mut().zip(chunk).for_each(|(sum, &x)| *sum += square(x));
     }
-    // By halves: a chain of sixteen additions would take longer than the row.
-    let mut width = LANES / 2;
-    while width > 0 {
-        let (low, high) = sums.split_at_mut(width);
-        low.iter_mut().zip(high).for_each(|(sum, more)| *sum += *more);
-        width /= 2;
+    // By halves, for the same reason.
+    for i in 0..8 {
+        sums[i] += sums[i + 8];
     }
-    sums[0] + rest
+    for i in 0..4 {
+        sums[i] += sums[i + 4];
+    }
+    (sums[0] + sums[1]) + (sums[2] + sums[3]) + rest
 }
 
 /// `values[i] = max(values[i], 0)`; NaN stays NaN.
