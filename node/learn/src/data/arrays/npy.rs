@@ -5,7 +5,7 @@
 
 use std::io::{Cursor, Read, Seek};
 
-use npyz::npz::NpzArchive;
+use zip::ZipArchive;
 
 use super::super::error::{DataError, listed, nearest};
 use super::super::input::Input;
@@ -37,7 +37,7 @@ pub(crate) fn read_npy<T: Float>(input: &Input) -> Result<Array<T>, DataError> {
 /// An opened NPZ archive.
 pub(crate) struct Npz {
     file: String,
-    archive: NpzArchive<Box<dyn ReadSeek>>,
+    archive: ZipArchive<Box<dyn ReadSeek>>,
 }
 
 pub(crate) trait ReadSeek: Read + Seek {}
@@ -57,14 +57,16 @@ impl Npz {
                 Box::new(Cursor::new(bytes))
             }
         };
-        let archive = NpzArchive::new(content)
+        let archive = ZipArchive::new(content)
             .map_err(|error| input.malformed(format!("not a complete NPZ archive ({error})")))?;
         Ok(Self { file: input.name(), archive })
     }
 
     /// Names of the arrays, sorted.
     pub(crate) fn names(&self) -> Vec<String> {
-        let mut names: Vec<String> = self.archive.array_names().map(str::to_string).collect();
+        let arrays = self.archive.file_names().flatten();
+        let mut names: Vec<String> =
+            arrays.filter_map(|entry| Some(entry.strip_suffix(".npy")?.to_owned())).collect();
         names.sort();
         names
     }
@@ -88,10 +90,10 @@ impl Npz {
             why: format!("cannot be unpacked ({error})"),
         };
         // Read through once to know its true length: the archive's word for it could be forged.
-        let mut content = self.archive.zip_archive().by_name(&entry).map_err(|error| malformed(&error))?;
+        let mut content = self.archive.by_name(&entry).map_err(|error| malformed(&error))?;
         let length = std::io::copy(&mut content, &mut std::io::sink()).map_err(|error| malformed(&error))?;
         drop(content);
-        let mut content = self.archive.zip_archive().by_name(&entry).map_err(|error| malformed(&error))?;
+        let mut content = self.archive.by_name(&entry).map_err(|error| malformed(&error))?;
         read_array(&place, length, &mut content)
     }
 }
