@@ -34,6 +34,7 @@ mod basis;
 pub mod calibrate;
 mod consensus;
 pub mod contractive;
+mod conversion;
 mod dense;
 mod error;
 pub mod linear;
@@ -49,6 +50,7 @@ mod transcript;
 pub mod walk;
 
 pub use analysis::Analysis;
+pub use conversion::epsilons;
 pub use error::NetworkError;
 pub use pairwise::{Pricing, losses};
 pub use run::{Phase, Run, Step, Watchers};

@@ -92,6 +92,7 @@ fn adjoint(run: &Run, coalitions: &[Watchers], update: Update) -> Vec<Vec<f64>> 
 fn push_rows(rows: &[Row<'_>], steps: &[(Csr, f64)], rounds: usize, rho: f64) -> Vec<f64> {
     let nodes = steps.first().map_or(0, |(matrix, _)| matrix.nodes());
     let mut current = vec![0.0; nodes * ROWS];
+    let mut scratch = vec![0.0; nodes * ROWS];
     let mut sums = vec![0.0; nodes * ROWS];
     rows.iter().enumerate().for_each(|(lane, row)| current[row.node * ROWS + lane] = 1.0);
     for round in 0..rounds {
@@ -99,7 +100,7 @@ fn push_rows(rows: &[Row<'_>], steps: &[(Csr, f64)], rounds: usize, rho: f64) ->
         if round + 1 == rounds {
             break;
         }
-        current = pushed(current, steps);
+        push(&mut current, &mut scratch, steps);
         if rho != 1.0 {
             current.iter_mut().for_each(|c| *c *= rho);
         }
@@ -112,27 +113,22 @@ fn push_rows(rows: &[Row<'_>], steps: &[(Csr, f64)], rounds: usize, rho: f64) ->
 }
 
 /// c ↦ c |W_{K−1}|…|W_0|, with momentum as x(t+1) = (1 + m)|W| x(t) + m x(t−1), x(−1) = x(0), read backwards.
-fn pushed(mut current: Vec<f64>, steps: &[(Csr, f64)]) -> Vec<f64> {
+fn push(current: &mut Vec<f64>, scratch: &mut Vec<f64>, steps: &[(Csr, f64)]) {
     let mut older: Option<Vec<f64>> = None;
     for (matrix, momentum) in steps.iter().rev() {
-        let mut next = vec![0.0; current.len()];
-        matrix.multiply(ROWS, &current, &mut next);
+        matrix.multiply(ROWS, current, scratch);
+        let held = (*momentum != 0.0).then(|| current.iter().map(|x| x * momentum).collect());
         if *momentum != 0.0 {
-            next.iter_mut().for_each(|x| *x *= 1.0 + momentum);
+            scratch.iter_mut().for_each(|x| *x *= 1.0 + momentum);
         }
-        if let Some(older) = older.take() {
-            next.iter_mut().zip(older).for_each(|(x, o)| *x += o);
+        if let Some(older) = std::mem::replace(&mut older, held) {
+            scratch.iter_mut().zip(older).for_each(|(x, o)| *x += o);
         }
-        if *momentum != 0.0 {
-            current.iter_mut().for_each(|x| *x *= momentum);
-            older = Some(std::mem::take(&mut current));
-        }
-        current = next;
+        std::mem::swap(current, scratch);
     }
     if let Some(older) = older {
         current.iter_mut().zip(older).for_each(|(x, o)| *x += o);
     }
-    current
 }
 
 /// All terms are sums of products of non-negative numbers, so rounding is a relative error of a few hundred units at most.

@@ -88,8 +88,9 @@ impl LowRank {
 
     fn advance(&mut self, mixing: &Arc<Mixing>) {
         self.prior.advance(mixing);
+        let mut scratch = Vec::new();
         for (block, width) in &mut self.blocks {
-            *block = mixing.forward(block, *width);
+            mixing.forward(block, *width, &mut scratch);
         }
     }
 }
@@ -128,13 +129,15 @@ impl Dense {
 
     /// P ← W P Wᵀ, as W (W P)ᵀ.
     fn advance(&mut self, mixing: &Arc<Mixing>) {
+        let (nodes, width) = (self.nodes, self.width);
+        let mut scratch = Vec::new();
         for _ in 0..2 {
-            let mixed = mixing.forward(&self.matrix, self.width);
-            for row in 0..self.nodes {
-                (0..self.nodes).for_each(|column| {
-                    self.matrix[column * self.width + row] = mixed[row * self.width + column]
-                });
+            mixing.forward(&mut self.matrix, width, &mut scratch);
+            for row in 0..nodes {
+                (0..nodes)
+                    .for_each(|column| scratch[column * width + row] = self.matrix[row * width + column]);
             }
+            std::mem::swap(&mut self.matrix, &mut scratch);
         }
     }
 }

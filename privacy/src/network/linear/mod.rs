@@ -180,21 +180,21 @@ impl Mixing {
         self.forward.nodes()
     }
 
-    /// The states after the step.
-    fn forward(&self, block: &[f64], width: usize) -> Vec<f64> {
-        self.apply(&self.forward, block, width)
+    /// The states after the step; `scratch` is overwritten.
+    fn forward(&self, block: &mut Vec<f64>, width: usize, scratch: &mut Vec<f64>) {
+        self.apply(&self.forward, block, width, scratch);
     }
 
-    /// Rows over the states after the step, written over those before.
-    fn backward(&self, block: &[f64], width: usize) -> Vec<f64> {
-        self.apply(&self.backward, block, width)
+    /// Rows over the states after the step, written over those before; `scratch` is overwritten.
+    fn backward(&self, block: &mut Vec<f64>, width: usize, scratch: &mut Vec<f64>) {
+        self.apply(&self.backward, block, width, scratch);
     }
 
-    fn apply(&self, matrix: &Csr, block: &[f64], width: usize) -> Vec<f64> {
-        let mut out = vec![0.0; block.len()];
-        matrix.multiply(width, block, &mut out);
-        self.own.iter().for_each(|&node| out[node * width..(node + 1) * width].fill(0.0));
-        out
+    fn apply(&self, matrix: &Csr, block: &mut Vec<f64>, width: usize, scratch: &mut Vec<f64>) {
+        scratch.resize(block.len(), 0.0);
+        matrix.multiply(width, block, scratch);
+        self.own.iter().for_each(|&node| scratch[node * width..(node + 1) * width].fill(0.0));
+        std::mem::swap(block, scratch);
     }
 }
 

@@ -42,7 +42,8 @@ impl Prior {
         match self {
             Self::Repeated { power, .. } => {
                 let width = power.len() / mixing.nodes();
-                *power = mixing.forward(&mixing.forward(power, width), width);
+                let mut scratch = Vec::new();
+                (0..2).for_each(|_| mixing.forward(power, width, &mut scratch));
             }
             Self::General { history, .. } => history.push(Event::Mixed(Arc::clone(mixing))),
         }
@@ -61,10 +62,11 @@ impl Prior {
 fn by_history(nodes: usize, history: &[Event], heard: &[usize], width: usize) -> Vec<f64> {
     let mut rows = units(nodes, heard, width);
     let mut arrived: Vec<Vec<f64>> = Vec::new();
+    let mut scratch = Vec::new();
     for event in history.iter().rev() {
         match event {
             Event::Noise(noisy) => arrived.push(kept(&rows, noisy, width)),
-            Event::Mixed(mixing) => rows = mixing.backward(&rows, width),
+            Event::Mixed(mixing) => mixing.backward(&mut rows, width, &mut scratch),
         }
     }
     let mut sum = vec![0.0; nodes * width];
@@ -74,7 +76,7 @@ fn by_history(nodes: usize, history: &[Event], heard: &[usize], width: usize) ->
                 let rows = arrived.pop().expect("one entry per noise, in reverse order");
                 sum.iter_mut().zip(rows).for_each(|(s, r)| *s += r);
             }
-            Event::Mixed(mixing) => sum = mixing.forward(&sum, width),
+            Event::Mixed(mixing) => mixing.forward(&mut sum, width, &mut scratch),
         }
     }
     sum

@@ -4,7 +4,7 @@
 //! explained by the messages, mixed on. The innovations of several steps are gathered before they are multiplied out, so that
 //! the products are of a size at which a matrix product is fast.
 
-use super::super::sparse::padded;
+use super::super::sparse::LANES;
 use super::{Observed, Projections, as_matrix};
 use faer::linalg::matmul::matmul;
 use faer::linalg::matmul::triangular::{self, BlockStructure};
@@ -17,11 +17,15 @@ impl Projections<'_> {
     /// Σ_{r,r′} |X_u(r, r′)| for every u.
     pub(super) fn sums_of_absolute_values(&self) -> Vec<f64> {
         let (nodes, rounds) = (self.run.nodes(), self.run.rounds());
-        let mut sums = Gram::new(nodes, rounds);
-        for (at, observed) in self.steps.iter().enumerate() {
-            self.respond(at, observed, |phase, block| sums.gather(phase, observed, block));
-            sums.close_step(observed.nodes.len(), at + 1 == self.steps.len());
+        let widest = self.steps.iter().map(|step| step.width).max().unwrap_or(0);
+        let mut sums = Gram::new(nodes, rounds, widest);
+        let mut phase = 0;
+        for (at, observed) in self.steps.iter().enumerate().filter(|(_, observed)| observed.width > 0) {
+            phase = self.steps[..=at].iter().rev().find_map(|step| step.starts).unwrap_or(phase);
+            sums.open_step(observed.width, phase);
+            self.respond(at, observed, |phase, block| sums.gather(phase, block, observed.width));
         }
+        sums.multiply_out();
         (0..nodes).map(|node| sums.absolute(node, |round| self.run.phase(round).contributes(node))).collect()
     }
 
@@ -50,9 +54,10 @@ impl Projections<'_> {
         for (column, &node) in observed.nodes.iter().enumerate() {
             (0..observed.nodes.len()).for_each(|i| block[node * width + i] = observed.whitening[(i, column)]);
         }
+        let mut scratch = Vec::new();
         for at in (0..=last).rev() {
             if at < last {
-                block = self.explained(&self.steps[at], block, width);
+                self.explain(&self.steps[at], &mut block, width, &mut scratch);
             }
             if let Some(phase) = self.steps[at].starts {
                 gather(phase, &block);
@@ -61,27 +66,21 @@ impl Projections<'_> {
     }
 
     /// Z ↦ Z W (I − G C) for the step that is passed backwards.
-    fn explained(&self, passed: &Observed, block: Vec<f64>, width: usize) -> Vec<f64> {
+    fn explain(&self, passed: &Observed, block: &mut Vec<f64>, width: usize, scratch: &mut Vec<f64>) {
         let nodes = self.run.nodes();
-        let mut block = passed.mixing.backward(&block, width);
+        passed.mixing.backward(block, width, scratch);
         let seen = passed.nodes.len();
-        if seen > 0 {
-            let correlation = as_matrix(&passed.correlation, nodes, passed.width).subcols(0, seen);
-            let mut explained = Mat::zeros(width, seen);
-            matmul(
-                explained.as_mut(),
-                Accum::Replace,
-                as_matrix(&block, nodes, width).transpose(),
-                correlation,
-                1.0,
-                Par::Seq,
-            );
-            let change = explained * &passed.whitening;
-            for (column, &node) in passed.nodes.iter().enumerate() {
-                (0..width).for_each(|i| block[node * width + i] -= change[(i, column)]);
-            }
+        if seen == 0 {
+            return;
         }
-        block
+        let correlation = as_matrix(&passed.correlation, nodes, passed.width).subcols(0, seen);
+        let mut explained = Mat::zeros(width, seen);
+        let responses = as_matrix(block, nodes, width).transpose();
+        matmul(explained.as_mut(), Accum::Replace, responses, correlation, 1.0, Par::Seq);
+        let change = explained * &passed.whitening;
+        for (column, &node) in passed.nodes.iter().enumerate() {
+            (0..width).for_each(|i| block[node * width + i] -= change[(i, column)]);
+        }
     }
 }
 
@@ -90,50 +89,55 @@ struct Gram {
     rounds: usize,
     /// u, then column by column.
     matrices: Vec<f64>,
-    /// u, then phase, then innovation.
+    /// u, then phase, then innovation; lanes beyond a step's innovations are zero.
     gathered: Vec<f64>,
     capacity: usize,
-    filled: usize,
-    phases: usize,
+    /// Where the innovations of each gathered step begin and end, and its last phase: later ones cannot reach it.
+    steps: Vec<(usize, usize, usize)>,
 }
 
 impl Gram {
-    fn new(nodes: usize, rounds: usize) -> Self {
-        let capacity = GATHERED;
+    fn new(nodes: usize, rounds: usize, widest: usize) -> Self {
+        let capacity = widest.max(GATHERED);
         let gathered = vec![0.0; nodes * rounds * capacity];
-        Self {
-            rounds,
-            matrices: vec![0.0; nodes * rounds * rounds],
-            gathered,
-            capacity,
-            filled: 0,
-            phases: 0,
+        Self { rounds, matrices: vec![0.0; nodes * rounds * rounds], gathered, capacity, steps: Vec::new() }
+    }
+
+    fn filled(&self) -> usize {
+        self.steps.last().map_or(0, |step| step.1)
+    }
+
+    /// Makes room for the innovations of a step whose last phase is `phase`.
+    fn open_step(&mut self, width: usize, phase: usize) {
+        if self.filled() + width > self.capacity {
+            self.multiply_out();
+        }
+        let start = self.filled();
+        self.steps.push((start, start + width, phase));
+    }
+
+    /// Takes the response of the step that was opened to contributions at `phase`.
+    fn gather(&mut self, phase: usize, block: &[f64], width: usize) {
+        let start = self.filled() - width;
+        let per_node = self.gathered.chunks_exact_mut(self.rounds * self.capacity);
+        for (gathered, response) in per_node.zip(block.chunks_exact(width)) {
+            let row = &mut gathered[phase * self.capacity + start..];
+            // Pieces of fixed length are moved in registers.
+            for (to, from) in row.as_chunks_mut::<LANES>().0.iter_mut().zip(response.as_chunks::<LANES>().0) {
+                *to = *from;
+            }
         }
     }
 
-    /// Takes the response to contributions at `phase`.
-    fn gather(&mut self, phase: usize, observed: &Observed, block: &[f64]) {
-        let count = observed.nodes.len();
-        if self.filled + count > self.capacity {
-            self.grow(self.filled + count);
-        }
-        self.phases = self.phases.max(phase + 1);
-        let stride = self.rounds * self.capacity;
-        for (u, response) in block.chunks_exact(observed.width).enumerate() {
-            let start = u * stride + phase * self.capacity + self.filled;
-            self.gathered[start..start + count].copy_from_slice(&response[..count]);
-        }
-    }
-
-    /// All phases of a step are gathered; multiplies out when enough is there, or at the end.
-    fn close_step(&mut self, count: usize, is_last: bool) {
-        self.filled += count;
-        if self.filled + count <= self.capacity && !is_last || self.filled == 0 {
-            return;
-        }
-        let (rounds, phases, filled) = (self.rounds, self.phases, self.filled);
-        let per_node = self.gathered.chunks_exact(rounds * self.capacity);
+    /// Adds the products of what is gathered.
+    fn multiply_out(&mut self) {
+        let (rounds, filled) = (self.rounds, self.filled());
+        let phases = 1 + self.steps.iter().map(|step| step.2).max().unwrap_or(0);
+        let per_node = self.gathered.chunks_exact_mut(rounds * self.capacity);
         for (gathered, matrix) in per_node.zip(self.matrices.chunks_exact_mut(rounds * rounds)) {
+            for &(start, end, last) in &self.steps {
+                (last + 1..phases).for_each(|phase| gathered[phase * self.capacity..][start..end].fill(0.0));
+            }
             let rows =
                 MatRef::from_row_major_slice(gathered, rounds, self.capacity).submatrix(0, 0, phases, filled);
             let out = MatMut::from_column_major_slice_mut(matrix, rounds, rounds)
@@ -142,8 +146,7 @@ impl Gram {
             let full = BlockStructure::Rectangular;
             triangular::matmul(out, lower, Accum::Add, rows, full, rows.transpose(), full, 1.0, Par::Seq);
         }
-        self.gathered.fill(0.0);
-        self.filled = 0;
+        self.steps.clear();
     }
 
     fn absolute(&self, node: usize, counts: impl Fn(usize) -> bool) -> f64 {
@@ -156,15 +159,5 @@ impl Gram {
             }
         }
         sum
-    }
-
-    /// More innovations in one step than fit: the gathered ones move to a wider table.
-    fn grow(&mut self, needed: usize) {
-        let wider = padded(needed);
-        let mut moved = vec![0.0; self.gathered.len() / self.capacity * wider];
-        for (from, to) in self.gathered.chunks_exact(self.capacity).zip(moved.chunks_exact_mut(wider)) {
-            to[..self.capacity].copy_from_slice(from);
-        }
-        (self.gathered, self.capacity) = (moved, wider);
     }
 }

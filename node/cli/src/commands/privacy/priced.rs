@@ -3,8 +3,7 @@
 use super::model::{Model, Protocol};
 use crate::failure::Result;
 use crate::progress;
-use ::privacy::gdp;
-use ::privacy::network::{losses, published, walk};
+use ::privacy::network::{epsilons, losses, published, walk};
 use rayon::prelude::*;
 use topology::Walk;
 
@@ -42,9 +41,7 @@ impl Model {
     /// Unit losses, scaled to the noise and converted.
     pub(super) fn converted(&self, mut mu2: Vec<Vec<f64>>, noise: Noise) -> Result<Priced> {
         mu2.par_iter_mut().flatten().for_each(|mu2| *mu2 *= noise.scale());
-        let convert = |mu2: &f64| gdp::epsilon(mu2.sqrt(), noise.delta);
-        let row = |row: &Vec<f64>| row.iter().map(convert).collect::<std::result::Result<Vec<f64>, _>>();
-        let epsilon = mu2.par_iter().map(row).collect::<std::result::Result<Vec<_>, _>>()?;
+        let epsilon = epsilons(&mu2, noise.delta)?;
         Ok(Priced { mu2, epsilon, margin: None })
     }
 
