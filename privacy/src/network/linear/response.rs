@@ -89,8 +89,9 @@ struct Gram {
     rounds: usize,
     /// u, then column by column.
     matrices: Vec<f64>,
-    /// u, then phase, then innovation; lanes beyond a step's innovations are zero.
+    /// Phase, then u, then innovation; lanes beyond a step's innovations are zero.
     gathered: Vec<f64>,
+    nodes: usize,
     capacity: usize,
     /// Where the innovations of each gathered step begin and end, and its last phase: later ones cannot reach it.
     steps: Vec<(usize, usize, usize)>,
@@ -100,7 +101,8 @@ impl Gram {
     fn new(nodes: usize, rounds: usize, widest: usize) -> Self {
         let capacity = widest.max(GATHERED);
         let gathered = vec![0.0; nodes * rounds * capacity];
-        Self { rounds, matrices: vec![0.0; nodes * rounds * rounds], gathered, capacity, steps: Vec::new() }
+        let matrices = vec![0.0; nodes * rounds * rounds];
+        Self { rounds, matrices, gathered, nodes, capacity, steps: Vec::new() }
     }
 
     fn filled(&self) -> usize {
@@ -119,13 +121,11 @@ impl Gram {
     /// Takes the response of the step that was opened to contributions at `phase`.
     fn gather(&mut self, phase: usize, block: &[f64], width: usize) {
         let start = self.filled() - width;
-        let per_node = self.gathered.chunks_exact_mut(self.rounds * self.capacity);
-        for (gathered, response) in per_node.zip(block.chunks_exact(width)) {
-            let row = &mut gathered[phase * self.capacity + start..];
+        let rows = self.gathered[phase * self.nodes * self.capacity..].chunks_exact_mut(self.capacity);
+        for (row, response) in rows.zip(block.chunks_exact(width)) {
             // Pieces of fixed length are moved in registers.
-            for (to, from) in row.as_chunks_mut::<LANES>().0.iter_mut().zip(response.as_chunks::<LANES>().0) {
-                *to = *from;
-            }
+            let pieces = row[start..].as_chunks_mut::<LANES>().0.iter_mut();
+            pieces.zip(response.as_chunks::<LANES>().0).for_each(|(to, from)| *to = *from);
         }
     }
 
@@ -133,13 +133,14 @@ impl Gram {
     fn multiply_out(&mut self) {
         let (rounds, filled) = (self.rounds, self.filled());
         let phases = 1 + self.steps.iter().map(|step| step.2).max().unwrap_or(0);
-        let per_node = self.gathered.chunks_exact_mut(rounds * self.capacity);
-        for (gathered, matrix) in per_node.zip(self.matrices.chunks_exact_mut(rounds * rounds)) {
-            for &(start, end, last) in &self.steps {
-                (last + 1..phases).for_each(|phase| gathered[phase * self.capacity..][start..end].fill(0.0));
-            }
-            let rows =
-                MatRef::from_row_major_slice(gathered, rounds, self.capacity).submatrix(0, 0, phases, filled);
+        let (nodes, capacity) = (self.nodes, self.capacity);
+        for &(start, end, last) in &self.steps {
+            let unreached = &mut self.gathered[(last + 1) * nodes * capacity..phases * nodes * capacity];
+            unreached.chunks_exact_mut(capacity).for_each(|row| row[start..end].fill(0.0));
+        }
+        for (node, matrix) in self.matrices.chunks_exact_mut(rounds * rounds).enumerate() {
+            let own = &self.gathered[node * capacity..];
+            let rows = MatRef::from_row_major_slice_with_stride(own, phases, filled, nodes * capacity);
             let out = MatMut::from_column_major_slice_mut(matrix, rounds, rounds)
                 .submatrix_mut(0, 0, phases, phases);
             let lower = BlockStructure::TriangularLower;
