@@ -82,7 +82,8 @@ pub fn delta(mu: f64, epsilon: f64) -> Result<f64, Error> {
 pub fn epsilon(mu: f64, delta: f64) -> Result<f64, Error> {
     check_mu(mu)?;
     check_delta(delta)?;
-    if mu == f64::INFINITY {
+    // Below the least normal number δ itself is rounded too coarsely to be met.
+    if mu == f64::INFINITY || (mu > 0.0 && delta < f64::MIN_POSITIVE) {
         return Ok(f64::INFINITY);
     }
     if delta_up(mu, 0.0) <= delta {
@@ -105,6 +106,9 @@ pub fn epsilon(mu: f64, delta: f64) -> Result<f64, Error> {
 pub fn mu(epsilon: f64, delta: f64) -> Result<f64, Error> {
     check_epsilon(epsilon)?;
     check_delta(delta)?;
+    if delta < f64::MIN_POSITIVE {
+        return Ok(0.0);
+    }
     let excess = |mu: f64| log_delta(mu, epsilon) + GUARD - libm::log(delta);
     let mut low = libm::sqrt(2.0 * epsilon).clamp(1e-3, 1e100);
     while excess(low) > 0.0 {
@@ -242,6 +246,13 @@ mod tests {
     use proptest::prelude::*;
 
     use super::*;
+
+    #[test]
+    fn a_delta_below_the_normal_numbers_is_met_by_nothing_but_silence() {
+        assert_eq!(epsilon(1.0, 1e-310).unwrap(), f64::INFINITY);
+        assert_eq!(epsilon(0.0, 1e-310).unwrap(), 0.0);
+        assert_eq!(mu(1.0, 1e-310).unwrap(), 0.0);
+    }
 
     #[test]
     fn zero_reveals_nothing_and_infinity_reveals_everything() {

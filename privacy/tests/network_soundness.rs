@@ -22,6 +22,9 @@ fn alone(node: usize, nodes: usize) -> Watchers {
     Watchers::new(&[node], nodes).unwrap()
 }
 
+/// Graph, steps and watcher, with the exact losses and the published sums.
+type Cached = (String, String, String, Vec<f64>, Vec<f64>);
+
 /// `testdata/muffliato_pairwise.csv.gz`: every ordered pair of three graphs, the exact loss in rational arithmetic beside the published sum.
 #[test]
 fn all_pairs_of_three_graphs_have_the_loss_of_rational_arithmetic() {
@@ -35,7 +38,7 @@ fn all_pairs_of_three_graphs_have_the_loss_of_rational_arithmetic() {
     };
     let [graph_at, steps_at, u_at, v_at] = ["graph", "T", "u", "v"].map(column);
     let [exact_at, published_at] = ["exact_joint", "squared_t0"].map(column);
-    let mut cached: Option<(String, String, String, Vec<f64>, Vec<f64>)> = None;
+    let mut cached: Option<Cached> = None;
     let mut compared = 0;
     for line in lines {
         let cells: Vec<&str> = line.split(',').collect();

@@ -20,7 +20,7 @@ pub trait Pass: Send {
     /// Right to a relative 2⁻⁴⁰ for the f32 factors that [`weighted_sum`](Self::weighted_sum) multiplies.
     fn squared_norms(&mut self, chunk: &Chunk, norms: &mut [f64]);
 
-    /// Overwrites `out` with Σ weights[i]·(gradient of example i). An example of weight 0 contributes nothing, even if
+    /// Overwrites `out` with Σ `weights[i]`·(gradient of example i). An example of weight 0 contributes nothing, even if
     /// it holds NaN or infinities. Needs [`squared_norms`](Self::squared_norms) first and ends the pass: the back-signals
     /// are used up.
     fn weighted_sum(&mut self, chunk: &mut Chunk, weights: &[f32], out: &mut [f32]);
