@@ -25,7 +25,13 @@ pub(super) fn picture(model: &Model, priced: &Priced, noise: Noise) -> Result<St
             let shown =
                 |node: usize| if watchers.contains(node) { f64::NAN } else { priced.epsilon[0][node] };
             let values: Vec<f64> = (0..model.nodes).map(shown).collect();
-            let seen = format!("ε seen by {}", model.label(watchers.members()[0]));
+            let names: Vec<String> = watchers.members().iter().map(|&node| model.label(node)).collect();
+            let seen = format!(
+                "ε seen by {} (δ = {}, analysis {})",
+                names.join(" and "),
+                plain(noise.delta),
+                model.analysis
+            );
             let colouring = Colouring { values: &values, legend: &seen, scale: Scale::Linear };
             let mut drawing =
                 Drawing::new(network.graph()).title(title).colour(colouring).highlight(watchers.members()[0]);
@@ -94,8 +100,7 @@ fn add_words(svg: &mut Svg, title: &str, (left, top, height): (f64, f64, f64), m
     };
     svg.add(word(left, 28.0, title, 17.0));
     svg.add(word(left, top - 12.0, "node that is watched →", 13.0));
-    let turned = format!("rotate(-90 {} {})", left - 14.0, top + height);
-    svg.add(word(left - 14.0, top + height, "watcher →", 13.0).attribute("transform", turned));
+    svg.add(word(4.0, top + 14.0, "watcher ↓", 13.0));
     let (bar, steps) = (220.0, 44);
     let y = top + height + 20.0;
     for step in 0..steps {

@@ -165,13 +165,11 @@ fn closing(model: &Model, summary: &Summary, noise: Noise) -> String {
         plain(noise.delta),
         model.analysis
     );
-    let verb = if members.len() == 1 { "learns" } else { "learn" };
     let meaning = match local {
         Some(local) if local > 0.0 && model.analysis != Analysis::Local => format!(
-            "On average a watcher learns {} of what it would if it saw every message (ε = {}, analysis local); {watcher} {verb} most, about {}.\n",
+            "The mean ε is {} of that of somebody who sees every message (ε = {}, analysis local).\n",
             percent(summary.all.mean() / local),
             rounded_up(local),
-            model.label(source)
         ),
         _ => String::new(),
     };
