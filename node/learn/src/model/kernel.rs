@@ -129,26 +129,15 @@ pub(crate) fn squared_norm_of(row: &[f32]) -> f64 {
 
 #[inline(always)]
 fn squared_norm(row: &[f32]) -> f64 {
-    const LANES: usize = 16;
+    const LANES: usize = 8;
     let square = |x: f32| f64::from(x) * f64::from(x);
     let mut sums = [0.0_f64; LANES];
     let chunks = row.chunks_exact(LANES);
-    // Four chains: one would wait for every addition.
-    let mut rest = [0.0_f64; 4];
-    for part in chunks.remainder().chunks(4) {
-        rest.iter_mut().zip(part).for_each(|(sum, &x)| *sum += square(x));
-    }
-    let rest = (rest[0] + rest[1]) + (rest[2] + rest[3]);
-    if row.len() < LANES {
-        return rest;
-    }
+    let rest: f64 = chunks.remainder().iter().map(|&x| square(x)).sum();
     for chunk in chunks {
         sums.iter_mut().zip(chunk).for_each(|(sum, &x)| *sum += square(x));
     }
-    // By halves, for the same reason.
-    for i in 0..8 {
-        sums[i] += sums[i + 8];
-    }
+    // By halves: a chain of eight additions would take as long as a short row.
     for i in 0..4 {
         sums[i] += sums[i + 4];
     }
