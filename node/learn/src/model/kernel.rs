@@ -24,7 +24,7 @@ pub(crate) fn matrix_mut(values: &mut [f32], rows: usize, columns: usize) -> Mat
 /// Runs a loop compiled for the processor at hand. The closure must be `#[inline(always)]`.
 ///
 /// Not [`pulp`]'s own way of calling closures: it takes `FnOnce`, and a closure that borrows is `FnMut`, which the
-/// compiler wraps in a function of its own, compiled for the plainest processor (measured: 3 times slower).
+/// compiler wraps in a function of its own, compiled for the plainest processor.
 pub(crate) fn vectorised<R>(kernel: impl FnMut() -> R) -> R {
     struct Borrowing<F>(F);
 
