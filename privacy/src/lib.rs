@@ -1,4 +1,24 @@
-//! Mechanisms, events and accountants.
+//! Mechanisms, events and accountants: what was released, and what it costs.
+//!
+//! - [`mechanisms`] add noise and hand back, with the value, the [`event::DpEvent`] that says what was done. All noise comes from [`noise`].
+//! - [`accountant`]s price events: basic and advanced composition, [`rdp`], [`gdp`] and privacy-loss distributions ([`pld`]). An [`odometer`] keeps a
+//!   running total, a [`filter`] refuses what would pass a budget.
+//! - [`network`] answers how much one node of a network can learn about another.
+//!
+//! Unknown is refused, never free; losses round up; nothing here reads a clock, a file or the network.
+//!
+//! ```
+//! use privacy::accountant::Accountant;
+//! use privacy::event::DpEvent;
+//! use privacy::pld::PldAccountant;
+//!
+//! // DP-SGD: a thousand steps with noise multiplier 1 on Poisson samples of one record in a hundred.
+//! let step = DpEvent::PoissonSampled { rate: 0.01, event: Box::new(DpEvent::Gaussian { noise_multiplier: 1.0 }) };
+//! let mut accountant = PldAccountant::default();
+//! accountant.compose(&step, 1000)?;
+//! assert!(accountant.epsilon(1e-5)? < 1.83);
+//! # Ok::<(), privacy::accountant::AccountError>(())
+//! ```
 
 pub mod accountant;
 pub mod amplification;

@@ -1,4 +1,22 @@
-//! Graphs, gossip matrices, schedules and spectra.
+//! Graphs, gossip matrices, schedules and spectra: who speaks with whom, with which weight, and how fast that mixes.
+//!
+//! - A [`Spec`] (`regular:100,degree=4`, `file:PATH`, `karate`) builds a [`Graph`]: undirected, simple, in compressed sparse rows, with
+//!   petgraph's visitor traits on top.
+//! - [`Weights`] make it a [`MixingMatrix`], which only checked constructors can make; [`Spectrum`] says how fast it mixes.
+//! - A [`Schedule`] gives a matrix per step: fixed, doubling, shuffled, matched, resampled. [`WalkKernel`] moves a token.
+//! - [`Drawing`] makes the picture.
+//!
+//! Same spec, same graph, on every machine.
+//!
+//! ```
+//! use topology::{Spec, Spectrum, Weights};
+//!
+//! let graph = "hypercube:64".parse::<Spec>()?.build()?.graph;
+//! let spectrum = Spectrum::of(&Weights::Metropolis.matrix(&graph)?)?;
+//! // I − W has the eigenvalues 2k/(d + 1): the gap of a hypercube of six dimensions is 2/7.
+//! assert!((spectrum.spectral_gap - 2.0 / 7.0).abs() < 1e-9);
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
 
 mod components;
 mod distance;

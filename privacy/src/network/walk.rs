@@ -6,6 +6,7 @@
 
 use super::error::NetworkError;
 use super::run::Watchers;
+use crate::rdp::conversion;
 
 /// Loss μ² of every node towards the watchers for a path that was walked, for Δ = σ = 1.
 ///
@@ -89,12 +90,10 @@ pub struct Forecast {
 impl Forecast {
     /// ε at δ of a source by the best of the orders: an estimate, like the divergences that it comes from.
     pub fn epsilon(&self, source: usize, delta: f64) -> f64 {
-        // Balle et al. 2020, Canonne et al. 2020.
-        let convert = |(&order, &divergence): (&f64, &f64)| {
-            let share = (libm::log(delta) + libm::log(order)) / (order - 1.0);
-            (divergence - share + libm::log((order - 1.0) / order)).max(0.0)
-        };
-        self.orders.iter().zip(&self.divergence[source]).map(convert).fold(f64::INFINITY, f64::min)
+        let bounds = self.orders.iter().zip(&self.divergence[source]);
+        bounds
+            .map(|(&order, &divergence)| conversion::epsilon(order, divergence, delta))
+            .fold(f64::INFINITY, f64::min)
     }
 }
 

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """The network accountant: time and memory of all pairs, growth, and ratios to the same projections done densely in numpy.
 
-    python3 benches/network/run.py [--quick]
+    python3 benches/network/bench.py [--quick]
 
 Needs a release build (`cargo build --release`); makes a virtual environment with numpy under target/. Prints Markdown tables.
 """
