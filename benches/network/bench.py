@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """The network accountant: time and memory of all pairs, growth, and ratios to the same projections done densely in numpy.
 
-    python3 benches/network/bench.py [--quick]
+    python3 benches/network/bench.py [numpy] [growth] [pairs]      all three parts without a word
 
 Needs a release build (`cargo build --release`); makes a virtual environment with numpy under target/. Prints Markdown tables.
 """
@@ -99,7 +99,7 @@ def table(title, head, rows):
         print("| " + " | ".join(map(str, row)) + " |", flush=True)
 
 
-def all_pairs(quick):
+def all_pairs():
     cases = [
         ("rounds", "hypercube:2048, 19 steps", ["--topology", "hypercube:2048", "--steps", 19, "--analysis", "rounds"]),
         ("contractive, boundary", "SNAP Facebook (4,039 nodes), T = 100", ["--topology", f"file:{FACEBOOK}", "--rounds", 100, "--analysis", "contractive"]),
@@ -111,22 +111,20 @@ def all_pairs(quick):
         if any("facebook" in str(flag) for flag in flags) and not FACEBOOK.exists():
             print(f"skipped: {what}: no {FACEBOOK.name} in ../shared/data/graphs")
             continue
-        if quick:
-            flags = flags + ["--watcher", 0]
         seconds, memory, _ = murmur(*flags)
         rows.append([analysis, what, f"{seconds:.1f} s", f"{memory:.0f} MiB"])
-    table("All pairs" if not quick else "One watcher", ["analysis", "run", "time", "peak memory"], rows)
+    table("All pairs", ["analysis", "run", "time", "peak memory"], rows)
 
 
 def growth():
     rows = []
     for analysis, name, flags in [
-        ("rounds", "n", lambda x: ["--topology", f"regular:{x},degree=6,seed=1", "--steps", 8]),
-        ("contractive", "n", lambda x: ["--topology", f"regular:{x},degree=6,seed=1", "--rounds", 50]),
+        ("rounds", "n", lambda x: ["--topology", f"regular:{20 * x},degree=6,seed=1", "--steps", 8]),
+        ("contractive", "n", lambda x: ["--topology", f"regular:{20 * x},degree=6,seed=1", "--rounds", 50]),
         ("linear", "n", lambda x: ["--topology", f"regular:{x},degree=6,seed=1", "--rounds", 30]),
-        ("contractive", "T", lambda x: ["--topology", "regular:1000,degree=6,seed=1", "--rounds", x // 10]),
+        ("contractive", "T", lambda x: ["--topology", "regular:10000,degree=6,seed=1", "--rounds", x // 10]),
         ("linear", "T", lambda x: ["--topology", "regular:500,degree=6,seed=1", "--rounds", x // 20]),
-        ("contractive", "degree", lambda x: ["--topology", f"regular:1000,degree={x // 100},seed=1", "--rounds", 50]),
+        ("contractive", "degree", lambda x: ["--topology", f"regular:10000,degree={x // 100},seed=1", "--rounds", 50]),
         ("linear", "degree", lambda x: ["--topology", f"regular:500,degree={x // 100},seed=1", "--rounds", 30]),
     ]:
         watchers = [flag for node in range(16) for flag in ("--watcher", node)]
@@ -138,7 +136,7 @@ def growth():
 def against_numpy():
     import numpy
     rows = []
-    for spec, rounds in [("erdos-renyi:60,mean_degree=8,seed=1", 40), ("erdos-renyi:100,mean_degree=8,seed=1", 100)]:
+    for spec, rounds in [("erdos-renyi:100,mean_degree=8,seed=1", 100), ("erdos-renyi:200,mean_degree=8,seed=1", 150)]:
         matrix = metropolis(spec)
         start = time.perf_counter()
         expected = dense_linear(matrix, rounds, 0)
@@ -161,6 +159,6 @@ def against_numpy():
 if __name__ == "__main__":
     in_environment()
     print(f"{os.cpu_count()} cores, {subprocess.run([MURMUR, '--version'], capture_output=True, text=True).stdout.strip()}")
-    against_numpy()
-    growth()
-    all_pairs("--quick" in sys.argv)
+    parts = {"numpy": against_numpy, "growth": growth, "pairs": all_pairs}
+    for name in sys.argv[1:] or parts:
+        parts[name]()

@@ -6,6 +6,7 @@
 
 use crate::mechanisms::MechanismError;
 use crate::mechanisms::error::positive;
+use crate::vectorised;
 
 /// Relative safety margin of a factor. Covers the rounding of every product to f32 (2⁻²⁴), of the norm (below 2⁻²⁶ up to
 /// 2²⁸ coordinates even for one running sum), and of the root and quotient (2⁻⁵⁰).
@@ -81,7 +82,10 @@ impl ClipNorm {
         // max: a norm that the exact sum put above C must not slip through by its rounded value.
         let factor = self.factor(norm_squared.max(square * (1.0 + f64::EPSILON)));
         if factor > 0.0 {
-            pulp::Arch::new().dispatch(|| vector.iter_mut().for_each(|x| *x *= factor));
+            vectorised(
+                #[inline(always)]
+                || vector.iter_mut().for_each(|x| *x *= factor),
+            );
             Clipping::Scaled
         } else {
             vector.fill(0.0);
@@ -172,7 +176,10 @@ impl From<ClipNorm> for f64 {
 
 /// The squared L2 norm, accumulated in double precision in a fixed order. Not finite if a value is not.
 pub fn norm_squared(vector: &[f32]) -> f64 {
-    pulp::Arch::new().dispatch(|| norm_squared_kernel(vector))
+    vectorised(
+        #[inline(always)]
+        || norm_squared_kernel(vector),
+    )
 }
 
 #[inline(always)]

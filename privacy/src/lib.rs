@@ -35,3 +35,6 @@ pub mod rdp;
 pub mod release;
 pub mod root;
 pub mod special;
+mod vectorised;
+
+pub use vectorised::vectorised;

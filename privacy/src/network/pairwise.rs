@@ -71,7 +71,14 @@ pub fn losses(
         Pricing::Contractive(Method::Optimum, update) => {
             each(&|watchers| contractive::optimum::loss(run, watchers, update))
         }
-        Pricing::Linear => each(&|watchers| linear::loss(run, watchers)),
+        Pricing::Linear => {
+            // Long stretches for each thread, so that its tables are made once and not for every watcher.
+            let stretch = (coalitions.len() / (4 * rayon::current_num_threads())).clamp(1, 32);
+            let row = |scratch: &mut linear::Scratch, watchers: &Watchers| {
+                linear::loss_with(scratch, run, watchers).inspect(|_| progress(1))
+            };
+            coalitions.par_iter().with_min_len(stretch).map_init(linear::Scratch::default, row).collect()
+        }
     }
 }
 

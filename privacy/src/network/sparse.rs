@@ -3,7 +3,7 @@
 //! A block holds `width` vectors interleaved (node-major), so one entry of the matrix serves a whole SIMD register.
 //! Sums run in a fixed order, with separate multiply and add: the same bits on every machine.
 
-use pulp::{Arch, Simd, WithSimd};
+use crate::vectorised;
 use topology::MixingMatrix;
 
 /// Lanes of one register-sized piece of a block; widths are multiples of it.
@@ -66,7 +66,18 @@ impl Csr {
     pub(crate) fn multiply(&self, width: usize, x: &[f64], out: &mut [f64]) {
         assert!(width.is_multiple_of(LANES), "a block width is a multiple of {LANES}");
         assert!(x.len() == self.nodes() * width && out.len() == x.len(), "block and matrix sizes differ");
-        Arch::new().dispatch(Product { matrix: self, width, x, out });
+        vectorised(
+            #[inline(always)]
+            || {
+                let wide = width - width % (2 * LANES);
+                for lane in (0..wide).step_by(2 * LANES) {
+                    self.multiply_lanes::<{ 2 * LANES }>(width, lane, x, out);
+                }
+                if wide < width {
+                    self.multiply_lanes::<LANES>(width, wide, x, out);
+                }
+            },
+        );
     }
 
     #[inline(always)]
@@ -110,30 +121,6 @@ impl Csr {
             let range = self.offsets[row]..self.offsets[row + 1];
             let entries = self.columns[range.clone()].iter().zip(&self.values[range]);
             *slot = entries.map(|(&column, &value)| value * x[column as usize]).sum();
-        }
-    }
-}
-
-/// A product to be done with the widest registers that the machine has. (A closure would not be compiled for them.)
-struct Product<'a> {
-    matrix: &'a Csr,
-    width: usize,
-    x: &'a [f64],
-    out: &'a mut [f64],
-}
-
-impl WithSimd for Product<'_> {
-    type Output = ();
-
-    #[inline(always)]
-    fn with_simd<S: Simd>(self, _: S) {
-        let Self { matrix, width, x, out } = self;
-        let wide = width - width % (2 * LANES);
-        for lane in (0..wide).step_by(2 * LANES) {
-            matrix.multiply_lanes::<{ 2 * LANES }>(width, lane, x, out);
-        }
-        if wide < width {
-            matrix.multiply_lanes::<LANES>(width, wide, x, out);
         }
     }
 }

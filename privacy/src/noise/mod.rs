@@ -2,7 +2,7 @@
 //!
 //! A [`NoiseSource`] hands out noise in bulk: one dynamic call per slice, never per sample. There are two:
 //!
-//! - [`SystemNoise`]: ChaCha20 keyed by the operating system's generator. The only source whose releases are
+//! - [`SystemNoise`]: ChaCha keyed by the operating system's generator. The only source whose releases are
 //!   private, see [`NoiseSource::is_private`].
 //! - [`SeededNoise`], made by [`danger_from_seed`]: anyone who knows the seed can subtract the noise. For tests and
 //!   simulation; a run that used it says so in its report.

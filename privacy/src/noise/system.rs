@@ -1,4 +1,5 @@
-//! Noise that nobody can predict: ChaCha20 keyed by the operating system's generator.
+//! Noise that nobody can predict: ChaCha keyed by the operating system's generator. Keys are drawn with twenty rounds, the noise of a
+//! call with twelve.
 //!
 //! Policy, from the strongest need down:
 //! - *Key erasure.* Each bulk call draws its own key and the source's next key from the present one, and forgets it. Who
@@ -6,7 +7,7 @@
 //! - *Fork.* If the process id changed since the last call (a program that embeds this crate forked), the source is
 //!   keyed anew, so parent and child never add the same noise to two values. A virtual machine that is snapshotted
 //!   and resumed twice cannot be noticed: do not do that between two releases.
-//! - *Reseed.* After every 2²¹ samples (16 MiB of key stream) fresh bytes of the operating system are mixed in. ChaCha20
+//! - *Reseed.* After every 2²¹ samples (16 MiB of key stream) fresh bytes of the operating system are mixed in. ChaCha
 //!   does not need it; it bounds the time for which a captured state is useful.
 
 use rand::rngs::SysRng;
@@ -27,7 +28,7 @@ const RESEED_AFTER_SAMPLES: usize = 1 << 21;
 /// everybody who cannot read this process's memory during the call.
 ///
 /// # Assumes
-/// The operating system's generator is seeded and sound; ChaCha20 is a pseudo-random function. (A guarantee
+/// The operating system's generator is seeded and sound; ChaCha with twelve rounds is a pseudo-random function. (A guarantee
 /// against unbounded observers would need as many true random bits as noise.)
 #[derive(Debug)]
 pub struct SystemNoise {
@@ -95,7 +96,7 @@ impl Keys for SystemNoise {
         let mut call_key = [0; 32];
         rng.fill_bytes(&mut self.key);
         rng.fill_bytes(&mut call_key);
-        Key::TwentyRounds(call_key)
+        Key::TwelveRounds(call_key)
     }
 }
 

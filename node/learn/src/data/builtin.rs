@@ -16,8 +16,8 @@ const BREAST_CANCER: Input =
 /// Pixels of `digits` count black dots in a 4×4 block, so their bounds belong to the format.
 const DIGITS_BOUNDS: Bounds = Bounds { low: 0.0, high: 16.0 };
 
-/// Upper bounds of the thirty features of `breast-cancer`, rounded up from the ranges that its published
-/// description gives; the lower bounds are 0. With data of one's own they come from knowledge of the field.
+/// Upper bounds of the thirty features of `breast-cancer`, rounded up from the ranges of the set, which is public; the
+/// lower bounds are 0. With data of one's own they must come from knowledge of the field, not from the data.
 const BREAST_CANCER_BOUNDS: [f32; 30] = [
     30.0, 40.0, 200.0, 2600.0, 0.2, 0.4, 0.5, 0.25, 0.4, 0.1, // means
     3.0, 5.0, 22.0, 550.0, 0.04, 0.15, 0.4, 0.06, 0.08, 0.03, // standard errors

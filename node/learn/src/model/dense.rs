@@ -15,6 +15,40 @@ use super::pass::Pass;
 /// would be subnormal, and rounding no longer small.
 const LARGEST_SQUARED_ACTIVATION: f64 = 1e60;
 
+/// The methods that a model of dense layers has from its `shape`; the argument names its layers.
+macro_rules! methods_of_shape {
+    ($layers:literal) => {
+        fn inputs(&self) -> usize {
+            self.shape.inputs()
+        }
+
+        fn outputs(&self) -> usize {
+            self.shape.head.width()
+        }
+
+        fn task(&self) -> $crate::data::Task {
+            self.shape.head.task()
+        }
+
+        fn tensors(&self) -> Vec<$crate::model::TensorShape> {
+            self.shape.tensors($layers)
+        }
+
+        fn pass(&self, rows: usize) -> Box<dyn $crate::model::Pass> {
+            Box::new($crate::model::dense::DensePass::new(self.shape.clone(), rows))
+        }
+
+        fn chunk_loss(&self, outputs: &[f32], chunk: &$crate::model::Chunk) -> f64 {
+            self.shape.head.loss(outputs, chunk)
+        }
+
+        fn chunk_predict(&self, outputs: &mut [f32]) {
+            self.shape.head.predict(outputs);
+        }
+    };
+}
+pub(super) use methods_of_shape;
+
 /// The function between two layers.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 #[serde(rename_all = "lowercase")]

@@ -5,6 +5,7 @@
 
 use faer::linalg::matmul::matmul;
 use faer::{Accum, MatMut, MatRef, Par};
+use privacy::vectorised;
 
 /// `out = left · right`, on one thread: the batch is what is divided among threads, not a product.
 pub(crate) fn multiply(out: MatMut<'_, f32>, left: MatRef<'_, f32>, right: MatRef<'_, f32>) {
@@ -19,25 +20,6 @@ pub(crate) fn matrix(values: &[f32], rows: usize, columns: usize) -> MatRef<'_, 
 /// A row-major matrix to write to, over the beginning of `values`.
 pub(crate) fn matrix_mut(values: &mut [f32], rows: usize, columns: usize) -> MatMut<'_, f32> {
     MatMut::from_row_major_slice_mut(&mut values[..rows * columns], rows, columns)
-}
-
-/// Runs a loop compiled for the processor at hand. The closure must be `#[inline(always)]`.
-///
-/// Not [`pulp`]'s own way of calling closures: it takes `FnOnce`, and a closure that borrows is `FnMut`, which the
-/// compiler wraps in a function of its own, compiled for the plainest processor.
-pub(crate) fn vectorised<R>(kernel: impl FnMut() -> R) -> R {
-    struct Borrowing<F>(F);
-
-    impl<R, F: FnMut() -> R> pulp::NullaryFnOnce for Borrowing<F> {
-        type Output = R;
-
-        #[inline(always)]
-        fn call(mut self) -> R {
-            (self.0)()
-        }
-    }
-
-    pulp::Arch::new().dispatch(Borrowing(kernel))
 }
 
 /// `values[i] += addend[i]`.

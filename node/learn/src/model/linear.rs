@@ -3,14 +3,10 @@
 //! The Hessian of one record is (x, 1)(x, 1)ᵀ, so β = ‖x‖² + 1.
 
 use super::Model;
-use super::chunk::Chunk;
-use super::dense::{Activation, DensePass, DenseShape};
+use super::dense::{Activation, DenseShape};
 use super::error::{ModelError, at_least_one};
 use super::head::Head;
-use super::init::TensorShape;
-use super::pass::Pass;
 use super::smoothness::{Smoothness, squared_row_with_bias};
-use crate::data::Task;
 
 /// Least squares with a bias.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -35,33 +31,7 @@ impl Model for LinearRegression {
         "linear"
     }
 
-    fn inputs(&self) -> usize {
-        self.shape.inputs()
-    }
-
-    fn outputs(&self) -> usize {
-        self.shape.head.width()
-    }
-
-    fn task(&self) -> Task {
-        self.shape.head.task()
-    }
-
-    fn tensors(&self) -> Vec<TensorShape> {
-        self.shape.tensors("linear")
-    }
-
-    fn pass(&self, rows: usize) -> Box<dyn Pass> {
-        Box::new(DensePass::new(self.shape.clone(), rows))
-    }
-
-    fn chunk_loss(&self, outputs: &[f32], chunk: &Chunk) -> f64 {
-        self.shape.head.loss(outputs, chunk)
-    }
-
-    fn chunk_predict(&self, outputs: &mut [f32]) {
-        self.shape.head.predict(outputs);
-    }
+    super::dense::methods_of_shape!("linear");
 
     fn smoothness(&self, row_norm: f64) -> Option<Smoothness> {
         let beta = squared_row_with_bias(row_norm);

@@ -3,12 +3,9 @@
 //! Not convex, and smooth with no useful constant: the account uses `rounds` or `local`.
 
 use super::Model;
-use super::chunk::Chunk;
-use super::dense::{Activation, DensePass, DenseShape};
+use super::dense::{Activation, DenseShape};
 use super::error::{ModelError, at_least_one, at_least_two_classes};
 use super::head::Head;
-use super::init::TensorShape;
-use super::pass::Pass;
 use crate::data::Task;
 
 /// Dense layers with an activation between them.
@@ -52,31 +49,5 @@ impl Model for Mlp {
         "mlp"
     }
 
-    fn inputs(&self) -> usize {
-        self.shape.inputs()
-    }
-
-    fn outputs(&self) -> usize {
-        self.shape.head.width()
-    }
-
-    fn task(&self) -> Task {
-        self.shape.head.task()
-    }
-
-    fn tensors(&self) -> Vec<TensorShape> {
-        self.shape.tensors("layer")
-    }
-
-    fn pass(&self, rows: usize) -> Box<dyn Pass> {
-        Box::new(DensePass::new(self.shape.clone(), rows))
-    }
-
-    fn chunk_loss(&self, outputs: &[f32], chunk: &Chunk) -> f64 {
-        self.shape.head.loss(outputs, chunk)
-    }
-
-    fn chunk_predict(&self, outputs: &mut [f32]) {
-        self.shape.head.predict(outputs);
-    }
+    super::dense::methods_of_shape!("layer");
 }

@@ -1,7 +1,7 @@
 //! Max-pooling: the first largest value of each square, and where it was.
 
 use super::conv::Pool;
-use super::kernel::vectorised;
+use privacy::vectorised;
 
 /// Sizes of the pooling after one convolution; squares of side 1 where there is none.
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -4,14 +4,10 @@
 //! β = (‖x‖² + 1)/2. Clipping is not known to preserve convexity: the gradient has several directions.
 
 use super::Model;
-use super::chunk::Chunk;
-use super::dense::{Activation, DensePass, DenseShape};
+use super::dense::{Activation, DenseShape};
 use super::error::{ModelError, at_least_one, at_least_two_classes};
 use super::head::Head;
-use super::init::TensorShape;
-use super::pass::Pass;
 use super::smoothness::{Smoothness, squared_row_with_bias};
-use crate::data::Task;
 
 /// Softmax regression with a bias per class.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -37,33 +33,7 @@ impl Model for SoftmaxRegression {
         "softmax"
     }
 
-    fn inputs(&self) -> usize {
-        self.shape.inputs()
-    }
-
-    fn outputs(&self) -> usize {
-        self.shape.head.width()
-    }
-
-    fn task(&self) -> Task {
-        self.shape.head.task()
-    }
-
-    fn tensors(&self) -> Vec<TensorShape> {
-        self.shape.tensors("linear")
-    }
-
-    fn pass(&self, rows: usize) -> Box<dyn Pass> {
-        Box::new(DensePass::new(self.shape.clone(), rows))
-    }
-
-    fn chunk_loss(&self, outputs: &[f32], chunk: &Chunk) -> f64 {
-        self.shape.head.loss(outputs, chunk)
-    }
-
-    fn chunk_predict(&self, outputs: &mut [f32]) {
-        self.shape.head.predict(outputs);
-    }
+    super::dense::methods_of_shape!("linear");
 
     fn smoothness(&self, row_norm: f64) -> Option<Smoothness> {
         let squared = squared_row_with_bias(row_norm);

@@ -15,14 +15,12 @@ const GATHERED: usize = 96;
 
 impl Projections<'_> {
     /// Σ_{r,r′} |X_u(r, r′)| for every u.
-    pub(super) fn sums_of_absolute_values(&self) -> Vec<f64> {
+    pub(super) fn sums_of_absolute_values(&self, scratch: &mut Scratch) -> Vec<f64> {
         let (nodes, rounds) = (self.run.nodes(), self.run.rounds());
         let widest = self.steps.iter().map(|step| step.width).max().unwrap_or(0);
-        let mut sums = Gram::new(nodes, rounds, widest);
-        let mut phase = 0;
+        let mut sums = Gram::new(scratch, (nodes, rounds), widest);
         for (at, observed) in self.steps.iter().enumerate().filter(|(_, observed)| observed.width > 0) {
-            phase = self.steps[..=at].iter().rev().find_map(|step| step.starts).unwrap_or(phase);
-            sums.open_step(observed.width, phase);
+            sums.open_step(observed.width, observed.starts.end - 1);
             self.respond(at, observed, |phase, block| sums.gather(phase, block, observed.width));
         }
         sums.multiply_out();
@@ -59,9 +57,7 @@ impl Projections<'_> {
             if at < last {
                 self.explain(&self.steps[at], &mut block, width, &mut scratch);
             }
-            if let Some(phase) = self.steps[at].starts {
-                gather(phase, &block);
-            }
+            self.steps[at].starts.clone().for_each(|phase| gather(phase, &block));
         }
     }
 
@@ -84,24 +80,34 @@ impl Projections<'_> {
     }
 }
 
+/// The two large tables of [`Gram`].
+#[derive(Debug, Default)]
+pub(crate) struct Scratch {
+    matrices: Vec<f64>,
+    gathered: Vec<f64>,
+}
+
 /// X_u of every u, lower triangles, and the responses that are not multiplied out yet.
-struct Gram {
+struct Gram<'a> {
     rounds: usize,
     /// u, then column by column.
-    matrices: Vec<f64>,
+    matrices: &'a mut [f64],
     /// Phase, then u, then innovation; lanes beyond a step's innovations are zero.
-    gathered: Vec<f64>,
+    gathered: &'a mut [f64],
     nodes: usize,
     capacity: usize,
     /// Where the innovations of each gathered step begin and end, and its last phase: later ones cannot reach it.
     steps: Vec<(usize, usize, usize)>,
 }
 
-impl Gram {
-    fn new(nodes: usize, rounds: usize, widest: usize) -> Self {
+impl<'a> Gram<'a> {
+    fn new(scratch: &'a mut Scratch, (nodes, rounds): (usize, usize), widest: usize) -> Self {
         let capacity = widest.max(GATHERED);
-        let gathered = vec![0.0; nodes * rounds * capacity];
-        let matrices = vec![0.0; nodes * rounds * rounds];
+        let Scratch { matrices, gathered } = scratch;
+        matrices.clear();
+        matrices.resize(nodes * rounds * rounds, 0.0);
+        // What is gathered is overwritten before it is read.
+        gathered.resize(nodes * rounds * capacity, 0.0);
         Self { rounds, matrices, gathered, nodes, capacity, steps: Vec::new() }
     }
 
@@ -123,9 +129,12 @@ impl Gram {
         let start = self.filled() - width;
         let rows = self.gathered[phase * self.nodes * self.capacity..].chunks_exact_mut(self.capacity);
         for (row, response) in rows.zip(block.chunks_exact(width)) {
-            // Pieces of fixed length are moved in registers.
-            let pieces = row[start..].as_chunks_mut::<LANES>().0.iter_mut();
-            pieces.zip(response.as_chunks::<LANES>().0).for_each(|(to, from)| *to = *from);
+            // The usual widths are moved in registers: a call for each row would cost more than the move.
+            match width {
+                LANES => move_piece::<LANES>(&mut row[start..], response),
+                TWICE => move_piece::<TWICE>(&mut row[start..], response),
+                _ => row[start..start + width].copy_from_slice(response),
+            }
         }
     }
 
@@ -160,5 +169,14 @@ impl Gram {
             }
         }
         sum
+    }
+}
+
+const TWICE: usize = 2 * LANES;
+
+#[inline(always)]
+fn move_piece<const L: usize>(to: &mut [f64], from: &[f64]) {
+    if let (Some(to), Some(from)) = (to.first_chunk_mut::<L>(), from.first_chunk::<L>()) {
+        *to = *from;
     }
 }
