@@ -79,16 +79,29 @@ fn is_shown(value: f64, scale: Scale) -> bool {
     value.is_finite() && (scale == Scale::Linear || value > 0.0)
 }
 
-/// A number for people: three significant digits.
+/// A number for people: three significant digits, rounded up, because privacy losses are drawn with it.
 pub(super) fn short(value: f64) -> String {
     let size = value.abs();
     if value != 0.0 && !(1e-3..1e5).contains(&size) {
-        return format!("{value:.2e}");
+        let digits = 2 - libm::floor(libm::log10(size)) as i32;
+        return format!("{:.2e}", at_least(value, digits));
     }
     // How many decimals it takes to show three digits: none from 100 on, one more for every power of ten below.
     let decimals = (0..5).find(|&decimals| size * libm::pow(10.0, f64::from(decimals)) >= 99.95).unwrap_or(5);
-    let text = format!("{value:.*}", decimals as usize);
+    let text = format!("{:.*}", decimals as usize, at_least(value, decimals));
     if text.contains('.') { text.trim_end_matches('0').trim_end_matches('.').to_owned() } else { text }
+}
+
+/// The smallest number of so many decimals that is not below the value, but for the last bits of the value.
+fn at_least(value: f64, decimals: i32) -> f64 {
+    let scale = libm::pow(10.0, f64::from(decimals));
+    let scaled = value * scale;
+    if !scaled.is_finite() {
+        return value;
+    }
+    let whole = libm::round(scaled);
+    let up = if (scaled - whole).abs() <= 1e-12 * scaled.abs() { whole } else { libm::ceil(scaled) };
+    up / scale
 }
 
 #[cfg(test)]
@@ -117,8 +130,11 @@ mod tests {
             (0.0, "0"),
             (0.25, "0.25"),
             (0.19371, "0.194"),
-            (1234.5, "1234"),
-            (12.34, "12.3"),
+            (0.19311, "0.194"),
+            (1234.5, "1235"),
+            (12.34, "12.4"),
+            (4.3501, "4.36"),
+            (1.501e-7, "1.51e-7"),
             (1.5e-7, "1.50e-7"),
             (3.0, "3"),
         ] {

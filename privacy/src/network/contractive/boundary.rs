@@ -42,7 +42,8 @@ fn direct(run: &Run, watchers: &Watchers, update: Update) -> Vec<f64> {
     let mut losses: Vec<f64> =
         all.chunks(SOURCES).flat_map(|sources| constraints.cost(sources, update, |_, _| {})).collect();
     watchers.members().iter().for_each(|&member| losses[member] = 0.0);
-    losses.into_iter().map(rounded_up).collect()
+    let upwards = upwards(run);
+    losses.into_iter().map(|mu2| mu2 * upwards).collect()
 }
 
 /// One row to push: the functional e_w of a coalition.
@@ -81,8 +82,9 @@ fn adjoint(run: &Run, coalitions: &[Watchers], update: Update) -> Vec<Vec<f64>> 
             total.iter_mut().enumerate().for_each(|(node, mu2)| *mu2 += sums[node * ROWS + lane]);
         }
     }
+    let upwards = upwards(run);
     for (losses, watchers) in losses.iter_mut().zip(coalitions) {
-        losses.iter_mut().for_each(|mu2| *mu2 = rounded_up(*mu2));
+        losses.iter_mut().for_each(|mu2| *mu2 *= upwards);
         watchers.members().iter().for_each(|&member| losses[member] = 0.0);
     }
     losses
@@ -131,7 +133,16 @@ fn push(current: &mut Vec<f64>, scratch: &mut Vec<f64>, steps: &[(Csr, f64)]) {
     }
 }
 
-/// All terms are sums of products of non-negative numbers, so rounding is a relative error of a few hundred units at most.
-pub(super) fn rounded_up(mu2: f64) -> f64 {
-    mu2 * (1.0 + 1e-12)
+/// The factor that rounds a bound up by more than rounding can have taken off. All terms are sums of products of non-negative numbers, so the relative
+/// error is at most one unit for each operation on the way: the entries of a row, in every step of every round.
+pub(super) fn upwards(run: &Run) -> f64 {
+    let phases = if run.repeats() { 1 } else { run.rounds() };
+    let entries = (0..phases)
+        .flat_map(|round| run.phase(round).steps())
+        .map(|step| (0..run.nodes()).map(|node| step.matrix().row(node).0.len()).max().unwrap_or(0))
+        .max()
+        .unwrap_or(0);
+    let steps = (0..phases).map(|round| run.phase(round).steps().len()).max().unwrap_or(0);
+    let operations = (run.rounds() * (steps + 1) * (entries + 4)) as f64;
+    1.0 + 2.0 * operations * f64::EPSILON
 }

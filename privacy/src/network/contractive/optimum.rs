@@ -41,13 +41,14 @@ pub fn loss(run: &Run, watchers: &Watchers, update: Update) -> Result<Vec<f64>, 
     let transitions: Vec<Mat<f64>> =
         (0..run.rounds()).map(|round| transition(&constraints, round, update)).collect();
     let simple = riccati::loss(run, watchers, update);
+    let upwards = boundary::upwards(run);
     let solve = |source: usize| {
         let mut problem = Problem::new(&constraints, &transitions, source);
         problem.start(&riccati::wishes(run, watchers, update, source));
         problem.descend();
         let wish = problem.unknowns;
         let cost = constraints.cost(&[source], update, |round, block| wish.write(round, block))[0];
-        boundary::rounded_up(cost).min(simple[source])
+        (cost * upwards).min(simple[source])
     };
     Ok((0..run.nodes()).map(|node| if watchers.contains(node) { 0.0 } else { solve(node) }).collect())
 }

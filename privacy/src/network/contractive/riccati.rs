@@ -28,6 +28,7 @@ const ENTRIES: usize = 1 << 25;
 /// As for [`boundary::loss`].
 pub fn loss(run: &Run, watchers: &Watchers, update: Update) -> Vec<f64> {
     let simple = boundary::loss(run, watchers, update);
+    let upwards = boundary::upwards(run);
     let constraints = Constraints::new(run, watchers);
     let feedback = Feedback::new(run, watchers, &constraints, update);
     let sources: Vec<usize> = (0..run.nodes()).filter(|&node| !watchers.contains(node)).collect();
@@ -35,7 +36,7 @@ pub fn loss(run: &Run, watchers: &Watchers, update: Update) -> Vec<f64> {
     for sources in sources.chunks(64) {
         let costs = constraints.cost(sources, update, |round, a| feedback.apply(round, sources, a));
         for (&source, cost) in sources.iter().zip(costs) {
-            losses[source] = boundary::rounded_up(cost).min(simple[source]);
+            losses[source] = (cost * upwards).min(simple[source]);
         }
     }
     losses

@@ -5,8 +5,8 @@
 //! the mean exactly, stands below for comparison.
 
 use super::model::{Model, Network, Protocol};
-use super::numbers::{plain, positive, probability, rounded_up};
-use super::priced::Noise;
+use super::numbers::{plain, probability, rounded_up};
+use super::priced::{Noise, NoiseArgs};
 use super::summary::{Spread, Summary};
 use crate::failure::{Failure, Result};
 use crate::output;
@@ -40,17 +40,8 @@ pub(crate) struct Args {
     #[arg(long)]
     accelerated: bool,
 
-    /// Standard deviation of the noise on each coordinate of a contribution
-    #[arg(long, value_name = "σ", value_parser = positive, allow_hyphen_values = true, default_value = "1")]
-    sigma: f64,
-
-    /// Largest change (L2) of a contribution when the protected data change
-    #[arg(long, value_name = "Δ", value_parser = positive, allow_hyphen_values = true, default_value = "1")]
-    sensitivity: f64,
-
-    /// δ at which ε is given
-    #[arg(long, value_name = "δ", value_parser = probability, allow_hyphen_values = true, default_value = "1e-5")]
-    delta: f64,
+    #[command(flatten)]
+    noise: NoiseArgs,
 
     /// Watchers per graph; they are spread evenly over the nodes where there are more nodes
     #[arg(long, value_name = "N", value_parser = super::numbers::count, default_value = "128")]
@@ -88,7 +79,7 @@ struct Row {
 
 /// Compares and prints.
 pub(crate) fn run(args: &Args) -> Result<ExitCode> {
-    let noise = Noise { sigma: args.sigma, sensitivity: args.sensitivity, delta: args.delta };
+    let noise = args.noise.noise();
     let mut rows =
         args.specs.iter().map(|text| graph_row(args, text, noise)).collect::<Result<Vec<Row>>>()?;
     let mut sizes: Vec<usize> = rows.iter().map(|row| row.nodes).collect();
@@ -98,8 +89,8 @@ pub(crate) fn run(args: &Args) -> Result<ExitCode> {
         rows.push(doubling_row(args, nodes, noise)?);
     }
     let text = match args.format {
-        Format::Table => table(args, &rows),
-        Format::Json => json(args, &rows)?,
+        Format::Table => table(args, &rows, noise),
+        Format::Json => json(args, &rows, noise)?,
     };
     output::write(args.out.as_deref(), text.as_bytes())?;
     Ok(ExitCode::SUCCESS)
@@ -157,7 +148,7 @@ fn priced_row(
     Ok(Row { name, nodes, steps, messages, watchers, summary })
 }
 
-fn table(args: &Args, rows: &[Row]) -> String {
+fn table(args: &Args, rows: &[Row], noise: Noise) -> String {
     let mut table = Table::new([
         "graph", "nodes", "steps", "messages", "ε mean", "ε worst", "ε at 1", "ε at 2", "ε at 3+",
     ]);
@@ -194,14 +185,14 @@ fn table(args: &Args, rows: &[Row]) -> String {
         "{}\nOne contribution with σ = {}, Δ = {}, then gossip until disagreement is below {}; messages are per node.\n\
          ε at δ = {} by the analysis rounds (exact), mean over pairs at each distance; doubling ends in the exact mean.\n{note}",
         table.render(),
-        plain(args.sigma),
-        plain(args.sensitivity),
+        plain(noise.sigma),
+        plain(noise.sensitivity),
         plain(args.tolerance),
-        plain(args.delta),
+        plain(noise.delta),
     )
 }
 
-fn json(args: &Args, rows: &[Row]) -> Result<String> {
+fn json(args: &Args, rows: &[Row], noise: Noise) -> Result<String> {
     let distance = |(distance, spread): (&Option<u32>, &Spread)| serde_json::json!({"distance": distance, "pairs": spread.count, "epsilon": {"min": spread.least, "mean": spread.mean(), "max": spread.most}});
     let row = |row: &Row| {
         serde_json::json!({
@@ -211,7 +202,7 @@ fn json(args: &Args, rows: &[Row]) -> Result<String> {
         })
     };
     let value = serde_json::json!({
-        "tolerance": args.tolerance, "sigma": args.sigma, "sensitivity": args.sensitivity, "delta": args.delta,
+        "tolerance": args.tolerance, "sigma": noise.sigma, "sensitivity": noise.sensitivity, "delta": noise.delta,
         "guarantee": Analysis::Rounds.guarantee(), "assumes": Analysis::Rounds.assumes(),
         "rows": rows.iter().map(row).collect::<Vec<_>>(),
     });

@@ -40,9 +40,9 @@ pub(super) fn rounded_up(value: f64) -> String {
         return if value == 0.0 { "0".into() } else { "∞".into() };
     }
     let digits = 3 - value.abs().log10().floor() as i32;
-    // The last digit goes up only where something would be cut off.
+    // The last digit goes up only where more would be cut off than was added when the loss itself was rounded up.
     let scaled = value * 10f64.powi(digits);
-    let up = if (scaled - scaled.round()).abs() < 1e-6 { scaled.round() } else { scaled.ceil() };
+    let up = if (scaled - scaled.round()).abs() < 2e-8 { scaled.round() } else { scaled.ceil() };
     let shown = up / 10f64.powi(digits);
     if !(1e-4..1e6).contains(&shown.abs()) {
         return format!("{shown:.3e}");

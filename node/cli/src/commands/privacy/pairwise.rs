@@ -1,8 +1,7 @@
 //! `murmur privacy pairwise`: who learns how much about whom?
 
 use super::model::{Model, ModelArgs};
-use super::numbers::{positive, probability};
-use super::priced::{Noise, Priced};
+use super::priced::{Noise, NoiseArgs, Priced};
 use super::{heat_map, summary};
 use crate::failure::{Failure, Result};
 use crate::output;
@@ -17,17 +16,8 @@ pub(crate) struct Args {
     #[command(flatten)]
     model: ModelArgs,
 
-    /// Standard deviation of the noise on each coordinate of a contribution
-    #[arg(long, value_name = "σ", value_parser = positive, allow_hyphen_values = true, default_value = "1")]
-    sigma: f64,
-
-    /// Largest change (L2) of a contribution when the protected data change
-    #[arg(long, value_name = "Δ", value_parser = positive, allow_hyphen_values = true, default_value = "1")]
-    sensitivity: f64,
-
-    /// δ at which ε is given
-    #[arg(long, value_name = "δ", value_parser = probability, allow_hyphen_values = true, default_value = "1e-5")]
-    delta: f64,
+    #[command(flatten)]
+    noise: NoiseArgs,
 
     /// `table` sums up by distance; `json` and `csv` have every pair; `npy` is the matrix of μ² (watchers × nodes, NaN for oneself);
     /// `svg` is a heat map, or with one watcher the graph coloured by ε
@@ -59,7 +49,7 @@ enum Format {
 /// Prices the model and prints it.
 pub(crate) fn run(args: &Args) -> Result<ExitCode> {
     let model = args.model.model()?;
-    let noise = Noise { sigma: args.sigma, sensitivity: args.sensitivity, delta: args.delta };
+    let noise = args.noise.noise();
     let priced = model.priced(noise)?;
     let bytes = match args.format {
         Format::Table => summary::table(&model, &priced, noise).into_bytes(),

@@ -1,6 +1,7 @@
 //! A model, priced: μ² and ε of every pair, for the noise that was named.
 
 use super::model::{Model, Protocol};
+use super::numbers::{positive, probability};
 use crate::failure::Result;
 use crate::progress;
 use ::privacy::network::{epsilons, losses, published, walk};
@@ -13,6 +14,28 @@ pub(super) struct Noise {
     pub(super) sigma: f64,
     pub(super) sensitivity: f64,
     pub(super) delta: f64,
+}
+
+/// [`Noise`] as flags.
+#[derive(Debug, clap::Args)]
+pub(super) struct NoiseArgs {
+    /// Standard deviation of the noise on each coordinate of a contribution
+    #[arg(long, value_name = "σ", value_parser = positive, allow_hyphen_values = true, default_value = "1")]
+    sigma: f64,
+
+    /// Largest change (L2) of a contribution when the protected data change
+    #[arg(long, value_name = "Δ", value_parser = positive, allow_hyphen_values = true, default_value = "1")]
+    sensitivity: f64,
+
+    /// δ at which ε is given
+    #[arg(long, value_name = "δ", value_parser = probability, allow_hyphen_values = true, default_value = "1e-5")]
+    delta: f64,
+}
+
+impl NoiseArgs {
+    pub(super) fn noise(&self) -> Noise {
+        Noise { sigma: self.sigma, sensitivity: self.sensitivity, delta: self.delta }
+    }
 }
 
 impl Noise {
