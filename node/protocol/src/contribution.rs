@@ -1,0 +1,175 @@
+//! From a gradient to something that may be sent: budget, compute, record, and only then release.
+
+use crate::PeerIx;
+use crate::core::Core;
+use crate::event::RunEvent;
+use crate::node::{Output, Record};
+use crate::settings::{BudgetRule, Scope, Settings};
+use crate::values::Values;
+use crate::work::{Computed, Job};
+
+/// Where the current contribution stands.
+///
+/// Invariant: values leave only by [`on_recorded`](Self::on_recorded), after the driver said that the record is durable.
+#[derive(Debug, Default)]
+pub(crate) enum Contribution {
+    #[default]
+    None,
+    Computing {
+        round: u32,
+    },
+    Recording {
+        round: u32,
+        id: u64,
+        values: Values,
+        release: Option<privacy::event::DpEvent>,
+        loss: Option<f64>,
+    },
+}
+
+/// The token and generation of a walk's contribution; zeros elsewhere.
+pub(crate) type TokenLabel = (u32, u32);
+
+impl Contribution {
+    /// Asks the budget; if it agrees, asks the driver to compute. `pending` earlier contributions are not settled yet and count in full.
+    pub(crate) fn begin(&mut self, core: &mut Core, round: u32, params: Values, pending: u32) -> bool {
+        if let Err(reason) = core.budget.admits(&core.settings, pending) {
+            core.log(RunEvent::Refused { round, reason });
+            *self = Self::None;
+            return false;
+        }
+        *self = Self::Computing { round };
+        core.outputs.push(Output::Compute(Job { round, params }));
+        true
+    }
+
+    /// The contribution is there: it must be recorded before anything else. An answer that nobody waits for is dropped, unsent.
+    pub(crate) fn on_computed(&mut self, core: &mut Core, computed: Computed) {
+        if !matches!(self, Self::Computing { round } if *round == computed.round) {
+            return;
+        }
+        let id = core.next_record;
+        core.next_record += 1;
+        let record = Record { id, round: computed.round, release: computed.release.clone() };
+        core.outputs.push(Output::Record(record));
+        *self = Self::Recording {
+            round: computed.round,
+            id,
+            values: Values::released(computed.contribution),
+            release: (computed.release != core.settings.release).then_some(computed.release),
+            loss: computed.loss,
+        };
+    }
+
+    /// The record is durable: the contribution may be sent.
+    pub(crate) fn on_recorded(
+        &mut self,
+        core: &mut Core,
+        recorded: u64,
+        (token, generation): TokenLabel,
+    ) -> Option<(u32, Values)> {
+        if !matches!(self, Self::Recording { id, .. } if *id == recorded) {
+            return None;
+        }
+        let Self::Recording { round, values, release, loss, .. } = std::mem::take(self) else { return None };
+        core.log(RunEvent::Released { round, token, generation, release, loss });
+        Some((round, values))
+    }
+
+    /// Whether a record was asked for and not answered: it may be on disk, so it is charged.
+    pub(crate) fn is_recording(&self) -> bool {
+        matches!(self, Self::Recording { .. })
+    }
+}
+
+/// What this node has spent, by each rule of the settings.
+///
+/// Invariant: never less than what others can have learnt, by the rule's price; what is not settled counts in full.
+#[derive(Debug)]
+pub(crate) struct Budget {
+    rules: Vec<Spent>,
+}
+
+#[derive(Debug)]
+struct Spent {
+    /// Spent towards each peer, or one number where the rule is about somebody who sees everything.
+    spent: Vec<f64>,
+}
+
+impl Budget {
+    pub(crate) fn new(settings: &Settings) -> Self {
+        let fresh = |rule: &BudgetRule| Spent { spent: vec![0.0; entries(rule, settings.nodes)] };
+        Self { rules: settings.budget.iter().map(fresh).collect() }
+    }
+
+    /// Takes over what was saved; `unsettled` records came after that and may have been sent.
+    pub(crate) fn restore(&mut self, settings: &Settings, saved: &[Vec<f64>], unsettled: u64) {
+        for (rule, saved) in self.rules.iter_mut().zip(saved) {
+            if rule.spent.len() == saved.len() {
+                rule.spent.clone_from(saved);
+            }
+        }
+        (0..unsettled).for_each(|_| self.charge_in_full(settings));
+    }
+
+    pub(crate) fn saved(&self) -> Vec<Vec<f64>> {
+        self.rules.iter().map(|rule| rule.spent.clone()).collect()
+    }
+
+    /// Whether one more contribution fits even if it and `pending` earlier ones are charged in full.
+    pub(crate) fn admits(&self, settings: &Settings, pending: u32) -> Result<(), String> {
+        for (rule, state) in settings.budget.iter().zip(&self.rules) {
+            let after = state.total(rule.scope) + rule.price.of(1.0) * f64::from(pending + 1);
+            // Written so that NaN is refused.
+            let fits = after <= rule.limit;
+            if !fits {
+                let part = 100.0 * state.total(rule.scope) / rule.limit;
+                return Err(format!(
+                    "{part:.1} % of {} spent, one more contribution could pass it",
+                    rule.name
+                ));
+            }
+        }
+        Ok(())
+    }
+
+    /// One contribution, seen by everybody.
+    pub(crate) fn charge_in_full(&mut self, settings: &Settings) {
+        self.charge(settings, |_| 1.0);
+    }
+
+    /// One contribution of which peer `p` saw `leverage(p)`.
+    pub(crate) fn charge(&mut self, settings: &Settings, leverage: impl Fn(PeerIx) -> f64) {
+        for (rule, state) in settings.budget.iter().zip(&mut self.rules) {
+            match rule.scope {
+                Scope::Local => state.spent[0] += rule.price.of(1.0),
+                Scope::Worst | Scope::Mean => {
+                    for (peer, spent) in state.spent.iter_mut().enumerate() {
+                        *spent += rule.price.of(leverage(peer as PeerIx));
+                    }
+                }
+            }
+        }
+    }
+
+    pub(crate) fn spent_fractions(&self, settings: &Settings) -> Vec<f64> {
+        let part = |(rule, state): (&BudgetRule, &Spent)| state.total(rule.scope) / rule.limit;
+        settings.budget.iter().zip(&self.rules).map(part).collect()
+    }
+}
+
+impl Spent {
+    fn total(&self, scope: Scope) -> f64 {
+        match scope {
+            Scope::Local | Scope::Worst => self.spent.iter().copied().fold(0.0, f64::max),
+            Scope::Mean => self.spent.iter().sum::<f64>() / (self.spent.len().max(2) - 1) as f64,
+        }
+    }
+}
+
+fn entries(rule: &BudgetRule, nodes: usize) -> usize {
+    match rule.scope {
+        Scope::Local => 1,
+        Scope::Worst | Scope::Mean => nodes,
+    }
+}

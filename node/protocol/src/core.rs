@@ -1,0 +1,162 @@
+//! What all algorithms share: outputs, checks of incoming messages, faults, and the budget.
+
+use std::collections::{BTreeMap, VecDeque};
+use std::sync::Arc;
+
+use crate::contribution::Budget;
+use crate::event::{FaultKind, RunEvent};
+use crate::message::{Body, Message};
+use crate::node::{Output, Snapshot};
+use crate::settings::Settings;
+use crate::values::Values;
+use crate::{PeerIx, Time};
+
+/// Messages beyond what a round needs (repeated, late, asking again) that a peer may send in one round.
+const NUISANCE_LIMIT: u32 = 256;
+
+/// The common part of a node.
+pub(crate) struct Core {
+    pub(crate) me: PeerIx,
+    pub(crate) settings: Arc<Settings>,
+    pub(crate) now: Time,
+    pub(crate) outputs: Outputs,
+    pub(crate) budget: Budget,
+    pub(crate) next_record: u64,
+    pub(crate) done: bool,
+    faults: BTreeMap<(PeerIx, FaultKind), u32>,
+    nuisance: BTreeMap<PeerIx, u32>,
+}
+
+impl Core {
+    pub(crate) fn new(me: PeerIx, settings: Arc<Settings>) -> Self {
+        Self {
+            me,
+            budget: Budget::new(&settings),
+            settings,
+            now: Time::default(),
+            outputs: Outputs::default(),
+            next_record: 0,
+            done: false,
+            faults: BTreeMap::new(),
+            nuisance: BTreeMap::new(),
+        }
+    }
+
+    pub(crate) fn restore(&mut self, snapshot: &Snapshot, records: u64) {
+        // Records after the snapshot may have been sent: they are charged in full.
+        self.budget.restore(&self.settings, &snapshot.spent, records.saturating_sub(snapshot.records));
+        self.next_record = records.max(snapshot.records);
+    }
+
+    /// Whether a message is well-formed, whatever the algorithm; says so in the log if not.
+    pub(crate) fn accepts(&mut self, from: PeerIx, message: &Message) -> bool {
+        let fault = if message.run != self.settings.run {
+            FaultKind::WrongRun
+        } else if from as usize >= self.settings.nodes || from == self.me {
+            FaultKind::WrongSender
+        } else if message.body.values().is_some_and(|values| !values.is_finite()) {
+            FaultKind::NotFinite
+        } else if self.has_wrong_length(&message.body) {
+            FaultKind::WrongLength
+        } else {
+            return true;
+        };
+        self.fault(from, fault, message.round);
+        false
+    }
+
+    fn has_wrong_length(&self, body: &Body) -> bool {
+        match body {
+            Body::Sum { values, .. } | Body::State { values } | Body::Token { values, .. } => {
+                values.len() != self.settings.initial.len()
+            }
+            // A whole number of vectors: parameters and the state of the optimiser.
+            Body::Model { values, .. } => {
+                let one = self.settings.initial.len();
+                values.len() < one || values.len() > 4 * one + 4
+            }
+            _ => false,
+        }
+    }
+
+    /// Logs that a peer did wrong: every time at first, then at every doubling, so that a flood cannot fill the disk.
+    pub(crate) fn fault(&mut self, peer: PeerIx, fault: FaultKind, round: u32) {
+        let count = self.faults.entry((peer, fault)).or_insert(0);
+        *count = count.saturating_add(1);
+        if *count <= 4 || count.is_power_of_two() {
+            self.log(RunEvent::PeerFault { peer, fault, round });
+        }
+    }
+
+    /// Counts a message that is allowed but not needed; `false` once a peer sends more than anybody has reason to in one round.
+    pub(crate) fn tolerates(&mut self, peer: PeerIx, round: u32) -> bool {
+        let count = self.nuisance.entry(peer).or_insert(0);
+        *count = count.saturating_add(1);
+        let tolerated = *count <= NUISANCE_LIMIT;
+        if *count == NUISANCE_LIMIT + 1 {
+            self.fault(peer, FaultKind::Flood, round);
+        }
+        tolerated
+    }
+
+    /// A new round: everybody may ask again.
+    pub(crate) fn forgive(&mut self) {
+        self.nuisance.clear();
+    }
+
+    pub(crate) fn send(&mut self, to: PeerIx, (round, step): (u32, u32), body: Body) {
+        let message = Message { run: self.settings.run, round, step, body };
+        self.outputs.push(Output::Send { to, message });
+    }
+
+    pub(crate) fn log(&mut self, event: RunEvent) {
+        self.outputs.push(Output::Log(event));
+    }
+
+    pub(crate) fn finish(&mut self, rounds: u32, model: &[f32], reason: &str) {
+        if !self.done {
+            self.done = true;
+            let model = crate::Digest::of(model);
+            self.log(RunEvent::Finished { rounds, model, reason: reason.into() });
+            self.outputs.push(Output::Done);
+        }
+    }
+}
+
+/// A queue that gives its memory back when it is empty: a simulation has a million of them.
+#[derive(Default)]
+pub(crate) struct Outputs(VecDeque<Output>);
+
+impl Outputs {
+    pub(crate) fn push(&mut self, output: Output) {
+        self.0.push_back(output);
+    }
+
+    pub(crate) fn pop(&mut self) -> Option<Output> {
+        let next = self.0.pop_front();
+        if next.is_none() && self.0.capacity() > 0 {
+            self.0 = VecDeque::new();
+        }
+        next
+    }
+}
+
+/// θ ← one step of the optimiser against the mean contribution, penalty included.
+pub(crate) fn stepped(
+    settings: &Settings,
+    round: u32,
+    params: &mut [f32],
+    gradient: &mut [f32],
+    optimiser: &mut dyn learn::optimiser::Optimiser,
+) {
+    let penalty = settings.step.penalty as f32;
+    if penalty != 0.0 {
+        gradient.iter_mut().zip(&*params).for_each(|(gradient, param)| *gradient += penalty * param);
+    }
+    optimiser.step(params, gradient, settings.step.sizes.at(u64::from(round)));
+}
+
+/// Largest ℓ₂ norm squared, in double precision.
+pub(crate) fn squared_norm(values: &Values) -> f64 {
+    values.as_slice().iter().map(|&value| f64::from(value) * f64::from(value)).sum()
+}

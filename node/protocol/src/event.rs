@@ -1,0 +1,202 @@
+//! What happened: the lines of a run log. Reports, dashboards, plots and tests fold over these and nothing else.
+
+use privacy::event::DpEvent;
+use serde::{Deserialize, Serialize};
+
+use crate::values::Digest;
+use crate::{PeerIx, Time};
+
+/// One line of `log.jsonl`.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct LogLine {
+    /// When.
+    #[serde(rename = "t")]
+    pub time: Time,
+    /// At which node; `None` for lines about the whole run.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub node: Option<PeerIx>,
+    /// What.
+    #[serde(flatten)]
+    pub event: RunEvent,
+}
+
+/// The kinds of lines.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(tag = "event", rename_all = "snake_case")]
+pub enum RunEvent {
+    /// First line of a run, written by the driver.
+    Run {
+        /// Name of the run.
+        run: String,
+        /// Program version.
+        version: String,
+        /// `sim` or `libp2p`.
+        driver: String,
+        /// Number of participants.
+        nodes: u32,
+        /// Digest of the shared configuration.
+        config_digest: String,
+        /// The effective configuration, as TOML.
+        config: String,
+        /// What one contribution is to the accountant.
+        release: DpEvent,
+        /// Whether the noise came from a private source.
+        private_noise: bool,
+        /// ρ of the local update, where it is certified.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        rho: Option<f64>,
+    },
+    /// A contribution was recorded durably and may now be sent.
+    Released {
+        /// Round; for a walk the hop of the token.
+        round: u32,
+        /// `walk`: which token.
+        #[serde(default, skip_serializing_if = "is_zero")]
+        token: u32,
+        /// `walk`: generation of the token.
+        #[serde(default, skip_serializing_if = "is_zero")]
+        generation: u32,
+        /// The event, where it is not the one of the run's first line.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        release: Option<DpEvent>,
+        /// Training loss before the step, on the node's own data. Not private: for the node's own eyes.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        loss: Option<f64>,
+    },
+    /// The budget refused a contribution: the node goes on mixing and adds nothing.
+    Refused {
+        /// Round.
+        round: u32,
+        /// Why, with the figures.
+        reason: String,
+    },
+    /// `rounds`: an epoch begins with this roster.
+    Roster {
+        /// Epoch.
+        epoch: u32,
+        /// First round.
+        round: u32,
+        /// Members.
+        members: Vec<PeerIx>,
+        /// The model from which it starts.
+        model: Digest,
+    },
+    /// `rounds`: a round ended with the mean of all contributions.
+    RoundDone {
+        /// Round.
+        round: u32,
+        /// Epoch of the roster.
+        epoch: u32,
+        /// Model at the start.
+        start: Digest,
+        /// Model at the end.
+        end: Digest,
+        /// How many nodes contributed.
+        count: u32,
+    },
+    /// `rounds`: a round was given up; it is charged as `local`.
+    RoundBroken {
+        /// Round.
+        round: u32,
+        /// Epoch of the roster.
+        epoch: u32,
+        /// Model at the start.
+        start: Digest,
+        /// Who was waited for in vain, where that is the reason.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        missing: Option<PeerIx>,
+        /// Why.
+        reason: String,
+    },
+    /// `gossip`, `mean`: the mixing of a round ended. What is not listed went as planned.
+    Mixed {
+        /// Round.
+        round: u32,
+        /// `(step, peer)`: messages that did not come in time; their weight returned to the node.
+        #[serde(default, skip_serializing_if = "Vec::is_empty")]
+        missing: Vec<(u32, PeerIx)>,
+        /// `(round, step, peer)`: messages that came too late: seen, not used.
+        #[serde(default, skip_serializing_if = "Vec::is_empty")]
+        late: Vec<(u32, u32, PeerIx)>,
+    },
+    /// `walk`: a token arrived; the node has seen it.
+    Held {
+        /// Which token.
+        token: u32,
+        /// Its hop.
+        hop: u32,
+        /// Its generation.
+        generation: u32,
+        /// Who sent it; the node itself for the first holder.
+        from: PeerIx,
+    },
+    /// `walk`: a token was given up as lost and started again from here.
+    TokenRestarted {
+        /// Which token.
+        token: u32,
+        /// Hop from which it goes on.
+        hop: u32,
+        /// The new generation.
+        generation: u32,
+    },
+    /// A peer sent something that it must not send.
+    PeerFault {
+        /// Who.
+        peer: PeerIx,
+        /// What.
+        fault: FaultKind,
+        /// Round of the message.
+        round: u32,
+    },
+    /// Messages that came too late to be used, since the last such line.
+    Late {
+        /// From whom.
+        peer: PeerIx,
+        /// How many.
+        count: u32,
+    },
+    /// The node left the roster: it was away too long.
+    Outside {
+        /// Epoch that began without it.
+        epoch: u32,
+    },
+    /// The node finished.
+    Finished {
+        /// Rounds that made its model.
+        rounds: u32,
+        /// Its model.
+        model: Digest,
+        /// Why it ended.
+        reason: String,
+    },
+}
+
+/// What a peer did wrong.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum FaultKind {
+    /// A message of another run.
+    WrongRun,
+    /// From somebody who is no neighbour, partner or member.
+    WrongSender,
+    /// A kind of message that this algorithm does not have.
+    WrongKind,
+    /// A round or step that does not exist or is too far ahead.
+    WrongRound,
+    /// Not as many numbers as the model has.
+    WrongLength,
+    /// NaN or infinity.
+    NotFinite,
+    /// Larger than any honest value.
+    TooLarge,
+    /// A second, different message for the same round and step.
+    Contradiction,
+    /// More messages than anybody needs to send.
+    Flood,
+    /// A model whose digest is not the one that was asked for.
+    WrongDigest,
+}
+
+fn is_zero(value: &u32) -> bool {
+    *value == 0
+}

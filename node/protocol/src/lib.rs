@@ -1,0 +1,40 @@
+//! One participant as a state machine: what it sends, mixes and records.
+//!
+//! A [`Node`] takes [`handle(now, Input)`](Node::handle) and yields [`poll_output`](Node::poll_output) until there is none. It has no IO, no clock, no thread
+//! and no global randomness, so the simulator and the libp2p runtime drive the very same code:
+//!
+//! 1. feed an [`Input`];
+//! 2. drain the [`Output`]s: compute, record, send, log, save;
+//! 3. ask [`Node::wake_at`] when to come back with [`Input::Tick`] if nothing else happens.
+//!
+//! Invariants: a contribution is sent only after [`Input::Recorded`] said that its privacy event is durable; what a peer sends can cost a
+//! [`RunEvent::PeerFault`] but never a panic; the same inputs give the same outputs, bit for bit.
+
+pub mod account;
+pub mod config;
+mod contribution;
+mod core;
+mod event;
+mod gossip;
+mod message;
+mod node;
+mod rounds;
+mod settings;
+mod setup;
+mod time;
+mod values;
+mod walk;
+pub mod work;
+
+pub use event::{FaultKind, LogLine, RunEvent};
+pub use message::{AssemblyMessage, Body, Message, Proposal};
+pub use node::{Input, Node, Output, Record, Snapshot};
+pub use settings::{
+    Algorithm, BudgetRule, GossipSettings, RunId, Scope, Settings, StepRule, Timeouts, WalkSettings,
+};
+pub use setup::Setup;
+pub use time::Time;
+pub use values::{Digest, Values};
+
+/// The position of a participant in the topology, from 0. The libp2p identity behind it is known to the driver only.
+pub type PeerIx = u32;

@@ -1,0 +1,190 @@
+//! The participant: inputs in, outputs out.
+
+use std::sync::Arc;
+
+use privacy::event::DpEvent;
+use privacy::noise::NoiseSource;
+use serde::{Deserialize, Serialize};
+
+use crate::core::Core;
+use crate::event::RunEvent;
+use crate::gossip::Gossip;
+use crate::message::Message;
+use crate::rounds::Rounds;
+use crate::settings::{Algorithm, Settings};
+use crate::values::Values;
+use crate::walk::Walk;
+use crate::work::{Computed, Job};
+use crate::{PeerIx, Time};
+
+/// What a driver tells a node.
+#[derive(Debug)]
+pub enum Input {
+    /// The run begins, or the node was [restored](Node::restored) and comes back.
+    Start,
+    /// A message arrived.
+    Received {
+        /// Who sent it, as the connection proved.
+        from: PeerIx,
+        /// What was said.
+        message: Message,
+    },
+    /// The work that [`Output::Compute`] asked for is done.
+    Computed(Computed),
+    /// The record with this number is durable.
+    Recorded(u64),
+    /// Time has passed: [`Node::wake_at`] has come.
+    Tick,
+}
+
+/// What a node asks its driver to do. In order.
+#[derive(Debug)]
+pub enum Output {
+    /// Compute a contribution, off the network thread, and answer with [`Input::Computed`].
+    Compute(Job),
+    /// Make this durable, then answer with [`Input::Recorded`].
+    Record(Record),
+    /// Send a message.
+    Send {
+        /// To whom.
+        to: PeerIx,
+        /// What.
+        message: Message,
+    },
+    /// Append to the run log.
+    Log(RunEvent),
+    /// A round boundary: keep this, durably where the driver has a disk, to come back after a crash.
+    Save(Snapshot),
+    /// The run is over for this node; it still answers others.
+    Done,
+}
+
+/// A privacy event that must be durable before what it stands for is sent.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Record {
+    /// Number of the record at this node, from 0, without gaps.
+    pub id: u64,
+    /// Round; for a walk the hop.
+    pub round: u32,
+    /// What is released.
+    pub release: DpEvent,
+}
+
+/// What a node needs to come back: at a round boundary.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Snapshot {
+    /// Epoch of the roster.
+    pub epoch: u32,
+    /// Members of the roster.
+    pub members: Vec<PeerIx>,
+    /// The next round.
+    pub round: u32,
+    /// How many rounds made the model.
+    pub version: u32,
+    /// Parameters, and behind them the state of the optimiser.
+    pub model: Values,
+    /// Number of records so far.
+    pub records: u64,
+    /// What was spent towards each peer, by each budget rule, in the unit of its price.
+    pub spent: Vec<Vec<f64>>,
+}
+
+/// One participant.
+pub struct Node {
+    core: Core,
+    machine: Machine,
+}
+
+/// The algorithms; each in a file of its own.
+enum Machine {
+    Rounds(Box<Rounds>),
+    Gossip(Box<Gossip>),
+    Walk(Box<Walk>),
+}
+
+impl Node {
+    /// The participant at position `me`. `noise` is for message noise and needed only where the settings ask for it.
+    ///
+    /// # Panics
+    /// Where `me` is not below the number of nodes.
+    pub fn new(me: PeerIx, settings: Arc<Settings>, noise: Option<Box<dyn NoiseSource>>) -> Self {
+        assert!((me as usize) < settings.nodes, "node {me} of {}", settings.nodes);
+        let machine = match &settings.algorithm {
+            Algorithm::Rounds => Machine::Rounds(Box::new(Rounds::new(&settings))),
+            Algorithm::Gossip(_) => Machine::Gossip(Box::new(Gossip::new(me, &settings, noise))),
+            Algorithm::Walk(_) => Machine::Walk(Box::new(Walk::new(me, &settings))),
+        };
+        Self { core: Core::new(me, settings), machine }
+    }
+
+    /// A participant that comes back after a crash with what it had saved. `records` is the number of records that its ledger holds, which may
+    /// be larger than the snapshot's; `spent_since` counts those after the snapshot, which are charged in full.
+    #[must_use]
+    pub fn restored(mut self, snapshot: &Snapshot, records: u64) -> Self {
+        self.core.restore(snapshot, records);
+        match &mut self.machine {
+            Machine::Rounds(rounds) => rounds.restore(snapshot),
+            Machine::Gossip(gossip) => gossip.restore(snapshot),
+            Machine::Walk(walk) => walk.restore(snapshot),
+        }
+        self
+    }
+
+    /// Takes one input. Drain [`poll_output`](Self::poll_output) afterwards.
+    pub fn handle(&mut self, now: Time, input: Input) {
+        let core = &mut self.core;
+        core.now = now;
+        if let Input::Received { from, message } = &input
+            && !core.accepts(*from, message)
+        {
+            return;
+        }
+        match &mut self.machine {
+            Machine::Rounds(rounds) => rounds.handle(core, input),
+            Machine::Gossip(gossip) => gossip.handle(core, input),
+            Machine::Walk(walk) => walk.handle(core, input),
+        }
+    }
+
+    /// The next thing to do, or none.
+    pub fn poll_output(&mut self) -> Option<Output> {
+        self.core.outputs.pop()
+    }
+
+    /// When to call with [`Input::Tick`] if nothing happens before; spurious calls do no harm.
+    pub fn wake_at(&self) -> Option<Time> {
+        match &self.machine {
+            Machine::Rounds(rounds) => rounds.wake_at(),
+            Machine::Gossip(gossip) => gossip.wake_at(),
+            Machine::Walk(walk) => walk.wake_at(),
+        }
+    }
+
+    /// The model that this node holds now.
+    pub fn model(&self) -> &[f32] {
+        match &self.machine {
+            Machine::Rounds(rounds) => rounds.model(),
+            Machine::Gossip(gossip) => gossip.model(),
+            Machine::Walk(walk) => walk.model(),
+        }
+    }
+
+    /// The round that the node is in, or has finished last.
+    pub fn round(&self) -> u32 {
+        match &self.machine {
+            Machine::Rounds(rounds) => rounds.round(),
+            Machine::Gossip(gossip) => gossip.round(),
+            Machine::Walk(walk) => walk.round(),
+        }
+    }
+
+    /// Whether the run is over for this node.
+    pub fn is_done(&self) -> bool {
+        self.core.done
+    }
+
+    /// What this node has spent, by each budget rule, as a part of its limit.
+    pub fn spent(&self) -> Vec<f64> {
+        self.core.budget.spent_fractions(&self.core.settings)
+    }
+}

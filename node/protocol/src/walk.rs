@@ -1,0 +1,25 @@
+//! Stub.
+use crate::PeerIx;
+use crate::Time;
+use crate::core::Core;
+use crate::node::{Input, Snapshot};
+use crate::settings::Settings;
+
+pub(crate) struct Walk {}
+
+impl Walk {
+    pub(crate) fn new(_me: PeerIx, _settings: &Settings) -> Self {
+        Self {}
+    }
+    pub(crate) fn restore(&mut self, _snapshot: &Snapshot) {}
+    pub(crate) fn handle(&mut self, _core: &mut Core, _input: Input) {}
+    pub(crate) fn wake_at(&self) -> Option<Time> {
+        None
+    }
+    pub(crate) fn model(&self) -> &[f32] {
+        &[]
+    }
+    pub(crate) fn round(&self) -> u32 {
+        0
+    }
+}
