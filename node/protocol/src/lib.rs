@@ -32,7 +32,7 @@ pub use node::{Input, Node, Output, Record, Snapshot};
 pub use settings::{
     Algorithm, BudgetRule, GossipSettings, RunId, Scope, Settings, StepRule, Timeouts, WalkSettings,
 };
-pub use setup::Setup;
+pub use setup::{Setup, SetupError};
 pub use time::Time;
 pub use values::{Digest, Values};
 

@@ -3,6 +3,7 @@
 mod completions;
 mod data;
 mod privacy;
+mod sim;
 mod topology;
 
 use crate::failure::Result;
@@ -15,6 +16,8 @@ pub(crate) enum Command {
     Topology(topology::Args),
     /// Account for privacy: between the nodes of a network, or for one releasing party
     Privacy(privacy::Args),
+    /// Simulate a swarm: learning, faults and what everybody learns about everybody else
+    Sim(sim::Args),
     /// Show what is in a data set and how it would be divided
     Data(data::Args),
     /// Print a completion script for a shell
@@ -26,6 +29,7 @@ pub(crate) fn run(command: Command) -> Result<ExitCode> {
     match command {
         Command::Topology(args) => topology::run(args),
         Command::Privacy(args) => privacy::run(args),
+        Command::Sim(args) => sim::run(&args),
         Command::Data(args) => data::run(&args),
         Command::Completions(args) => completions::run(&args),
     }

@@ -43,7 +43,7 @@ impl TryFrom<&Layer> for Config {
         let config = Self {
             name: name(reader)?,
             nodes,
-            rounds: reader.count("rounds", 40, 1..=u64::from(u32::MAX))? as u32,
+            rounds: rounds(reader, algorithm.kind)?,
             local_steps: reader.count("local_steps", 1, 1..=1_000_000)?,
             batch_size: batch_size(reader)?,
             learning_rate: reader.number("learning_rate", 0.5, POSITIVE)?,
@@ -78,6 +78,22 @@ fn name(reader: &Reader<'_>) -> Result<String, ConfigError> {
         return Err(reader.bad("name", why.into(), None));
     }
     Ok(name)
+}
+
+/// One-shot averaging has one round.
+fn rounds(reader: &Reader<'_>, kind: AlgorithmKind) -> Result<u32, ConfigError> {
+    let is_mean = kind == AlgorithmKind::Mean;
+    let rounds = reader.count("rounds", if is_mean { 1 } else { 40 }, 1..=u64::from(u32::MAX))? as u32;
+    if is_mean && rounds > 1 {
+        return Err(ConfigError::Conflict {
+            first: "algorithm.kind = \"mean\"".into(),
+            second: reader.pair("rounds", rounds),
+            why: "one-shot averaging has one round".into(),
+            hint: "use `algorithm.mixing_steps` for the number of steps, and leave `rounds` out".into(),
+            place: reader.place("rounds"),
+        });
+    }
+    Ok(rounds)
 }
 
 fn batch_size(reader: &Reader<'_>) -> Result<Option<usize>, ConfigError> {

@@ -197,3 +197,22 @@ pub(super) fn scope_name(scope: Scope) -> &'static str {
         Scope::Local => "local",
     }
 }
+
+/// As the TOML of [`Config::to_toml`], in any format: sections are tables.
+impl Serialize for Config {
+    fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let mut table = toml::Table::new();
+        for (key, value) in entries(self) {
+            match key.split_once('.') {
+                None => drop(table.insert(key.into(), value)),
+                Some((section, name)) => {
+                    let inner = table.entry(section).or_insert_with(|| Value::Table(toml::Table::new()));
+                    if let Value::Table(inner) = inner {
+                        inner.insert(name.into(), value);
+                    }
+                }
+            }
+        }
+        table.serialize(serializer)
+    }
+}
