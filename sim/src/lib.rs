@@ -12,20 +12,27 @@
 //!
 //! See [`simulate`].
 
+mod accounting;
 mod availability;
+pub mod baseline;
 mod calendar;
 mod check;
 mod engine;
 mod error;
+pub mod figures;
+pub mod folder;
 mod hostile;
 mod links;
+pub mod metrics;
 mod noise;
 mod outcome;
 mod progress;
 mod report;
+pub mod run;
 mod scenario;
 mod shard;
 mod slot;
+pub mod sweep;
 mod world;
 
 pub use engine::simulate;

@@ -30,7 +30,9 @@ Results:
 /// The keys, then the results, then the examples.
 pub(super) fn long() -> String {
     let widest = KEYS.iter().map(|key| key.name.len()).max().unwrap_or(0);
-    let mut text = String::from("Keys (in a file `[privacy]` and `epsilon = 2`, as a flag `--set privacy.epsilon=2`):\n");
+    let mut text = String::from(
+        "Keys (in a file `[privacy]` and `epsilon = 2`, as a flag `--set privacy.epsilon=2`):\n",
+    );
     for key in KEYS {
         text.push_str(&format!("  {:widest$}  {}\n", key.name, key.meaning));
     }

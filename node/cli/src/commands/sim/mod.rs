@@ -8,8 +8,8 @@ mod sweep;
 use std::path::PathBuf;
 use std::process::ExitCode;
 
-use protocol::config::{Config, ConfigError, Layer};
 use protocol::SetupError;
+use protocol::config::{Config, ConfigError, Layer};
 use sim::folder::FolderError;
 use sim::run::RunError;
 use sim::sweep::{Axis, SweepError};

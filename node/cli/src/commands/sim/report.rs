@@ -22,7 +22,13 @@ pub(super) fn table(setup: &Setup, result: &RunResult) -> String {
     let mut text = String::new();
     let mut row = |name: &str, value: String| text.push_str(&format!("{name:<20}{value}\n"));
     row("run", result.run.clone());
-    row("algorithm", format!("{}, {} nodes, {} rounds, seed {}", result.algorithm, result.nodes, result.rounds, result.seed));
+    row(
+        "algorithm",
+        format!(
+            "{}, {} nodes, {} rounds, seed {}",
+            result.algorithm, result.nodes, result.rounds, result.seed
+        ),
+    );
     row("data", format!("{}, {}", config.data, config.partition));
     let is_mean = setup.model.kind() == "mean";
     if let Some(accuracy) = result.test_acc {
@@ -39,7 +45,11 @@ pub(super) fn table(setup: &Setup, result: &RunResult) -> String {
     let privacy = &result.privacy;
     text.push_str(&format!("\nPrivacy of one {} at δ = {}\n", privacy.adjacency, privacy.delta));
     let mut figures = Table::new(["who watches", "ε", "analysis"]);
-    for (name, figure) in [("worst pair", &privacy.worst), ("mean over pairs", &privacy.mean), ("sees every message", &privacy.local)] {
+    for (name, figure) in [
+        ("worst pair", &privacy.worst),
+        ("mean over pairs", &privacy.mean),
+        ("sees every message", &privacy.local),
+    ] {
         figures.row([name.into(), epsilon(figure), figure.analysis.clone()]);
     }
     text.push_str(&figures.render());
@@ -88,7 +98,8 @@ pub(super) fn sweep_table(keys: &[String], summaries: &[Summary]) -> String {
             spread(summary.epsilon_local.as_ref(), 1.0),
         ]));
     }
-    table.render() + "\nSimulations: the noise is seeded, so they protect nobody; ε is what real runs would cost. Spread: standard deviation over seeds.\n"
+    table.render()
+        + "\nSimulations: the noise is seeded, so they protect nobody; ε is what real runs would cost. Spread: standard deviation over seeds.\n"
 }
 
 fn spread(values: Option<&MeanSpread>, scale: f64) -> String {

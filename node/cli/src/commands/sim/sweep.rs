@@ -24,7 +24,9 @@ pub(super) fn run(args: &Args, layers: &[Layer], axes: &[Axis]) -> Result<ExitCo
             let keys: Vec<String> = axes.iter().map(|axis| axis.key.clone()).collect();
             report::sweep_table(&keys, &summaries)
         }
-        Format::Json => report::json(&json!({ "runs": runs(&sweep, &results)?, "summary": set_as_objects(&summaries)? }))?,
+        Format::Json => {
+            report::json(&json!({ "runs": runs(&sweep, &results)?, "summary": set_as_objects(&summaries)? }))?
+        }
     };
     output::write(None, text.as_bytes())?;
     Ok(ExitCode::SUCCESS)
