@@ -60,9 +60,11 @@ impl Row {
             };
             written.expect("a string takes everything");
         };
-        [self.train_loss, quality.test_loss, quality.test_acc, quality.consensus_distance].map(&mut cell);
+        [self.train_loss, quality.test_loss, quality.test_acc, quality.consensus_distance]
+            .into_iter()
+            .for_each(&mut cell);
         cell(Some(self.bytes as f64));
-        [self.epsilon_worst, self.epsilon_mean, self.epsilon_local].map(&mut cell);
+        [self.epsilon_worst, self.epsilon_mean, self.epsilon_local].into_iter().for_each(cell);
         line
     }
 }

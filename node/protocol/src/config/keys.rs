@@ -130,7 +130,11 @@ pub(super) fn nearest(name: &str) -> Option<&'static str> {
         .find(|(other, _)| *other == lower)
         .map(|(_, ours)| *ours)
         .or_else(|| names.clone().find(|known| *known == lower))
-        .or_else(|| names.clone().find(|known| last(known) == own))
+        .or_else(|| {
+            // `kind` ends several keys, and then the section decides.
+            let mut same = names.clone().filter(|known| last(known) == own);
+            same.next().filter(|_| same.next().is_none())
+        })
         .or_else(|| topology::nearest(&lower, &names.clone().collect::<Vec<_>>()))
         .or_else(|| {
             let lasts: Vec<&str> = names.clone().map(last).collect();
