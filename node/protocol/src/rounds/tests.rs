@@ -308,7 +308,8 @@ fn the_part_without_a_majority_waits_and_both_parts_agree_after_the_partition() 
 
 #[test]
 fn malformed_sums_name_the_offender_and_cost_it_its_place() {
-    let spoil: [(fn(&mut Message), FaultKind); 4] = [
+    type Spoil = fn(&mut Message);
+    let spoil: [(Spoil, FaultKind); 4] = [
         (|message| replace_values(message, vec![f32::NAN, 0.0]), FaultKind::NotFinite),
         (|message| replace_values(message, vec![1e30, 0.0]), FaultKind::TooLarge),
         (|message| replace_values(message, vec![0.0]), FaultKind::WrongLength),
