@@ -27,10 +27,11 @@ mod walk;
 pub mod work;
 
 pub use event::{FaultKind, LogLine, RunEvent};
-pub use message::{AssemblyMessage, Body, Message, Proposal};
-pub use node::{Input, Node, Output, Record, Snapshot};
+pub use message::{AssemblyKind, AssemblyMessage, Ballot, Body, Message, Proposal};
+pub use node::{Acceptor, Input, Node, Output, Record, Snapshot};
 pub use settings::{
-    Algorithm, BudgetRule, GossipSettings, RunId, Scope, Settings, StepRule, Timeouts, WalkSettings,
+    Algorithm, BudgetRule, GossipSettings, RoundsSettings, RunId, Scope, Settings, StepRule, Timeouts,
+    WalkSettings,
 };
 pub use setup::{Setup, SetupError};
 pub use time::Time;

@@ -88,7 +88,10 @@ pub enum Body {
         values: Values,
     },
     /// I am here, and not in step: take me in.
-    Knock,
+    Knock {
+        /// The last epoch that I know of.
+        epoch: u32,
+    },
 }
 
 impl Body {
@@ -105,7 +108,7 @@ impl Body {
             Self::Assembly(_) => "assembly",
             Self::Fetch { .. } => "fetch",
             Self::Model { .. } => "model",
-            Self::Knock => "knock",
+            Self::Knock { .. } => "knock",
         }
     }
 
@@ -122,7 +125,7 @@ impl Body {
             | Self::NotYet
             | Self::Assembly(_)
             | Self::Fetch { .. }
-            | Self::Knock => None,
+            | Self::Knock { .. } => None,
         }
     }
 }
@@ -135,13 +138,16 @@ impl Message {
     }
 }
 
+/// A counter, then the proposer, so that no two proposers share a ballot.
+pub type Ballot = (u32, PeerIx);
+
 /// Single-decree agreement (Paxos; Lamport 2001, "Paxos made simple") on the roster of one epoch.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct AssemblyMessage {
     /// The epoch that is to begin.
     pub epoch: u32,
-    /// The ballot: a counter, then the proposer, so that no two proposers share one.
-    pub ballot: (u32, PeerIx),
+    /// The ballot.
+    pub ballot: Ballot,
     /// What is said.
     pub kind: AssemblyKind,
 }
@@ -154,12 +160,12 @@ pub enum AssemblyKind {
     /// I will; and this is where I stand.
     Promise {
         /// What I accepted before in this epoch.
-        accepted: Option<((u32, PeerIx), Proposal)>,
+        accepted: Option<(Ballot, Proposal)>,
         /// How many rounds made my model.
         version: u32,
         /// Its digest.
         model: Digest,
-        /// The highest round that I took part in.
+        /// The first round that I have not begun.
         round: u32,
         /// Peers whose messages were refused as malformed.
         accused: Vec<PeerIx>,
@@ -192,6 +198,8 @@ pub struct Proposal {
 pub(crate) struct Patience {
     /// Ask again then.
     pub(crate) again: Time,
-    /// Give up then.
+    /// Give up then, unless the peer shows that it is alive.
     pub(crate) until: Time,
+    /// Give up then in any case.
+    pub(crate) latest: Time,
 }
