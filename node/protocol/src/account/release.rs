@@ -115,7 +115,10 @@ mod tests {
 
     #[test]
     fn a_sample_of_everything_is_no_sample() {
-        let all = DpEvent::PoissonSampled { rate: 1.0, event: Box::new(DpEvent::Gaussian { noise_multiplier: 3.0 }) };
+        let all = DpEvent::PoissonSampled {
+            rate: 1.0,
+            event: Box::new(DpEvent::Gaussian { noise_multiplier: 3.0 }),
+        };
         assert_eq!(ReleaseKind::of(&all), ReleaseKind::Gaussian { noise_multiplier: 3.0 });
     }
 }

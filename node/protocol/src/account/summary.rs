@@ -78,7 +78,8 @@ mod tests {
 
     #[test]
     fn infinity_is_null_and_comes_back() {
-        let figure = Figure { epsilon: f64::INFINITY, mu2: 0.5, analysis: "none (no noise)".into(), pair: None };
+        let figure =
+            Figure { epsilon: f64::INFINITY, mu2: 0.5, analysis: "none (no noise)".into(), pair: None };
         let json = serde_json::to_string(&figure).unwrap();
         assert_eq!(json, r#"{"epsilon":null,"mu2":0.5,"analysis":"none (no noise)"}"#);
         assert_eq!(serde_json::from_str::<Figure>(&json).unwrap(), figure);

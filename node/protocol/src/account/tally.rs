@@ -104,7 +104,12 @@ impl Tally {
             let Some(row) = self.row_of[watcher].map(|row| row as usize) else { continue };
             blocks.heard_by(position, |stretch, total| {
                 if uniform && blocks.is_uniform() {
-                    self.charge_stretch(row, stretch, members, (kinds[0], blocks.share(stretch[0] as usize, total)));
+                    self.charge_stretch(
+                        row,
+                        stretch,
+                        members,
+                        (kinds[0], blocks.share(stretch[0] as usize, total)),
+                    );
                 } else {
                     for &source in stretch {
                         let leverage = blocks.share(source as usize, total);
@@ -116,7 +121,13 @@ impl Tally {
     }
 
     /// The same charge for many sources: the inner loop of an account.
-    fn charge_stretch(&mut self, row: usize, stretch: &[u32], members: &[usize], (kind, leverage): (usize, f64)) {
+    fn charge_stretch(
+        &mut self,
+        row: usize,
+        stretch: &[u32],
+        members: &[usize],
+        (kind, leverage): (usize, f64),
+    ) {
         let width = self.units.len();
         let prices = self.kinds[kind].1.of(leverage);
         let start = row * self.nodes * width;
@@ -155,6 +166,19 @@ impl Tally {
         Some(sums.enumerate().map(total).collect())
     }
 
+    /// μ² of every source towards a watcher with a row, where μ² is the unit; with `pending` on top.
+    pub(super) fn row<'a>(&'a self, watcher: usize, pending: &'a [f64]) -> impl Iterator<Item = f64> + 'a {
+        let start = self.row_of[watcher].map_or(0, |row| row as usize * self.nodes);
+        let sums = &self.sums[start..start + self.nodes];
+        let total = |((sum, full), pending): ((&f64, &f64), &f64)| (sum + full + pending) * (1.0 + 1e-12);
+        sums.iter().zip(&self.full).zip(pending).map(total)
+    }
+
+    /// δ of all figures.
+    pub(super) fn delta(&self) -> f64 {
+        self.delta
+    }
+
     /// Full charges of contributions that are not settled yet: `units` numbers per source.
     pub(super) fn pending(&mut self, releases: impl Iterator<Item = (usize, usize)>) -> Vec<f64> {
         let width = self.units.len();
@@ -167,6 +191,12 @@ impl Tally {
         pending
     }
 
+    /// The kind of contribution with the least noise, among those that were made.
+    pub(super) fn dearest(&self) -> Option<ReleaseKind> {
+        let noise = |kind: &ReleaseKind| kind.noise_multiplier().unwrap_or(0.0);
+        self.kinds.iter().map(|(kind, _)| *kind).min_by(|a, b| noise(a).total_cmp(&noise(b)))
+    }
+
     /// Contributions of all nodes.
     pub(super) fn releases(&self) -> u64 {
         self.counts.iter().flat_map(BTreeMap::values).sum()
@@ -174,9 +204,8 @@ impl Tally {
 
     /// μ² of the contributions of `source` as if nothing were sampled.
     pub(super) fn local_mu2(&self, source: usize) -> f64 {
-        let price = |(&kind, &count): (&usize, &u64)| {
-            self.kinds[kind].0.gaussian_price().of(1.0) * count as f64
-        };
+        let price =
+            |(&kind, &count): (&usize, &u64)| self.kinds[kind].0.gaussian_price().of(1.0) * count as f64;
         self.counts[source].iter().map(price).sum::<f64>() * (1.0 + 1e-13)
     }
 
@@ -185,8 +214,11 @@ impl Tally {
     /// With `tight` by privacy-loss distribution; otherwise for samples by Rényi divergence, which costs microseconds and is a little more.
     pub(super) fn local_epsilons(&self, tight: bool) -> Vec<f64> {
         let mut known: BTreeMap<Vec<(usize, u64)>, f64> = BTreeMap::new();
-        let keys: Vec<Vec<(usize, u64)>> =
-            self.counts.iter().map(|counts| counts.iter().map(|(&kind, &count)| (kind, count)).collect()).collect();
+        let keys: Vec<Vec<(usize, u64)>> = self
+            .counts
+            .iter()
+            .map(|counts| counts.iter().map(|(&kind, &count)| (kind, count)).collect())
+            .collect();
         for key in &keys {
             known.entry(key.clone()).or_insert(f64::INFINITY);
         }
@@ -203,7 +235,10 @@ impl Tally {
         if let [(kind, count)] = *key {
             return epsilon_of(self.kinds[kind].0, &[(1.0, count)], self.delta).unwrap_or(f64::INFINITY);
         }
-        let event = |&(kind, count): &(usize, u64)| DpEvent::Composed { event: Box::new(self.kinds[kind].0.event()), count };
+        let event = |&(kind, count): &(usize, u64)| DpEvent::Composed {
+            event: Box::new(self.kinds[kind].0.event()),
+            count,
+        };
         let events = DpEvent::Sequence { events: key.iter().map(event).collect() };
         if key.is_empty() { 0.0 } else { calibrate::epsilon(&events, self.delta).unwrap_or(f64::INFINITY) }
     }
