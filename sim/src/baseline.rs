@@ -13,13 +13,14 @@ use learn::optimiser::Optimiser;
 use learn::train::{TrainError, Training};
 use privacy::event::DpEvent;
 use privacy::noise::{SeededNoise, danger_from_seed};
+use protocol::account::{Figure, Summary};
 use protocol::config::AlgorithmKind;
 use protocol::work::{Job, Unit, WorkSettings, contribute};
 use protocol::{Setup, Values};
 use rayon::prelude::*;
 use thiserror::Error;
 
-use crate::figures::{Figure, Privacy};
+use crate::figures::{figure, uniform};
 
 /// Why a comparison cannot be run.
 #[derive(Debug, Error)]
@@ -59,7 +60,7 @@ pub struct Progress<'a> {
     /// Bytes sent so far by all nodes.
     pub bytes: u64,
     /// What it has cost so far; told in about fifty rounds and in the last.
-    pub privacy: Option<Privacy>,
+    pub privacy: Option<Summary>,
 }
 
 /// Runs a comparison and shows every round.
@@ -136,20 +137,18 @@ fn central_noise(setup: &Setup, training: &Training, records: usize) -> Result<f
 }
 
 /// The curator publishes the model; the nodes' records are with the curator, from whom nothing protects them.
-fn central_privacy(setup: &Setup, release: &DpEvent, releases: u64) -> Privacy {
-    let figure = figure(setup, release, releases, "central");
-    let local = Figure::new(f64::INFINITY, None, "local (the curator sees all records)");
-    Privacy { local, ..Privacy::uniform(setup, &figure) }
+fn central_privacy(setup: &Setup, release: &DpEvent, releases: u64) -> Summary {
+    let seen = figure(release, releases, setup.config.privacy.delta, "central");
+    let all = f64::INFINITY;
+    let local =
+        Figure { epsilon: all, mu2: all, analysis: "none (the curator sees all data)".into(), pair: None };
+    Summary { local, ..uniform(setup, &seen, releases) }
 }
 
 /// Pricing a sampled event takes longer than a round: not every round is worth it.
 fn is_priced(setup: &Setup, round: u32) -> bool {
     let rounds = setup.config.rounds;
     round + 1 == rounds || (round + 1).is_multiple_of(rounds.div_ceil(50))
-}
-
-fn figure(setup: &Setup, release: &DpEvent, releases: u64, analysis: &str) -> Figure {
-    Figure::of_event(&release.clone().repeated(releases), setup.config.privacy.delta, analysis)
 }
 
 fn central_records(setup: &Setup, observe: &mut dyn FnMut(&Progress<'_>)) -> Result<(), BaselineError> {
@@ -264,10 +263,10 @@ fn averaged(
     Ok(())
 }
 
-fn local_privacy(setup: &Setup, round: u32, releases: u64) -> Option<Privacy> {
+fn local_privacy(setup: &Setup, round: u32, releases: u64) -> Option<Summary> {
     let so_far = (u64::from(round) + 1) * releases;
-    is_priced(setup, round)
-        .then(|| Privacy::uniform(setup, &figure(setup, &setup.settings.release, so_far, "local")))
+    let seen = || figure(&setup.settings.release, so_far, setup.config.privacy.delta, "local");
+    is_priced(setup, round).then(|| uniform(setup, &seen(), so_far * setup.train.len() as u64))
 }
 
 /// A node that learns from its own data.

@@ -12,14 +12,13 @@
 //!
 //! See [`simulate`].
 
-mod accounting;
 mod availability;
 pub mod baseline;
 mod calendar;
 mod check;
 mod engine;
 mod error;
-pub mod figures;
+mod figures;
 pub mod folder;
 mod hostile;
 mod links;

@@ -1,17 +1,15 @@
 //! One run from its setup to its result: the simulation or the comparison, judged round by round.
 
 use std::cell::RefCell;
-use std::collections::BTreeSet;
 
 use learn::model::ModelError;
+use protocol::account::{Account, FoldError, Interim, Summary};
 use protocol::config::AlgorithmKind;
 use protocol::{LogLine, RunEvent, Setup, Time};
 use serde::Serialize;
 use thiserror::Error;
 
-use crate::accounting::Accounting;
 use crate::baseline::{self, BaselineError};
-use crate::figures::{Figure, Privacy};
 use crate::metrics::{Judge, Quality, Row, consensus_distance, mean_model};
 use crate::{Observation, Options, SimError, simulate};
 
@@ -25,6 +23,9 @@ pub enum RunError {
     /// Of a comparison.
     #[error(transparent)]
     Baseline(#[from] BaselineError),
+    /// A run that cannot be accounted for.
+    #[error("cannot account for the run")]
+    Account(#[from] FoldError),
     /// Models that cannot be judged.
     #[error("cannot judge the models")]
     Judge(#[from] ModelError),
@@ -36,6 +37,7 @@ impl RunError {
         match self {
             Self::Sim(error) => error.hint().map(str::to_owned),
             Self::Baseline(error) => Some(error.hint()),
+            Self::Account(_) => None,
             Self::Judge(error) => Some(error.hint()),
         }
     }
@@ -63,7 +65,7 @@ pub struct RunResult {
     /// Bytes that a node sent, on average.
     pub bytes_per_node: f64,
     /// Rounds that were given up.
-    pub broken_rounds: usize,
+    pub broken_rounds: u64,
     /// Rounds that ended.
     pub finished_rounds: u32,
     /// Virtual time, in seconds.
@@ -71,7 +73,7 @@ pub struct RunResult {
     /// z: noise divided by the clip norm.
     pub noise_multiplier: f64,
     /// What it cost.
-    pub privacy: Privacy,
+    pub privacy: Summary,
 }
 
 /// A run after its end.
@@ -106,29 +108,22 @@ pub fn run(
 struct Ongoing<'a> {
     setup: &'a Setup,
     judge: Judge<'a>,
-    accounting: Accounting,
-    broken: BTreeSet<u32>,
+    account: Account,
     rows: Vec<Row>,
     failed: Option<ModelError>,
 }
 
 impl<'a> Ongoing<'a> {
-    fn new(setup: &'a Setup) -> Self {
-        Self {
-            setup,
-            judge: Judge::new(setup),
-            accounting: Accounting::new(setup),
-            broken: BTreeSet::new(),
-            rows: Vec::new(),
-            failed: None,
-        }
+    fn new(setup: &'a Setup) -> Result<Self, RunError> {
+        let account = Account::new(setup.shape().with_private_noise(false))?;
+        Ok(Self { setup, judge: Judge::new(setup), account, rows: Vec::new(), failed: None })
     }
 
-    fn on_line(&mut self, line: &LogLine) {
-        self.accounting.take(line);
-        if let RunEvent::RoundBroken { round, .. } = line.event {
-            self.broken.insert(round);
-        }
+    /// Pricing takes longer than a round: not every one is worth it.
+    fn interim(&mut self, round: u32) -> Option<Interim> {
+        let rounds = self.setup.config.rounds;
+        let due = round + 1 == rounds || (round + 1).is_multiple_of(rounds.div_ceil(50));
+        due.then(|| self.account.interim())
     }
 
     /// Judges the models after a round; the token's model speaks for a walk.
@@ -136,18 +131,16 @@ impl<'a> Ongoing<'a> {
         let all: Vec<&[f32]> = seen.models.iter().map(|(_, model)| model).collect();
         let token = seen.latest.filter(|_| self.is_walk()).and_then(|node| seen.models.get(node as usize));
         let quality = self.quality(&all, token);
-        let privacy = self.accounting.so_far(seen.round);
-        let epsilon =
-            |pick: fn(&Privacy) -> &Figure| privacy.as_ref().and_then(|privacy| pick(privacy).epsilon);
+        let spent = self.interim(seen.round);
         let row = Row {
             round: seen.round,
             time: seen.time.seconds(),
             train_loss: seen.train_loss,
             quality,
             bytes: seen.bytes,
-            epsilon_worst: epsilon(|privacy| &privacy.worst),
-            epsilon_mean: epsilon(|privacy| &privacy.mean),
-            epsilon_local: epsilon(|privacy| &privacy.local),
+            epsilon_worst: spent.map(|spent| spent.worst),
+            epsilon_mean: spent.and_then(|spent| spent.mean),
+            epsilon_local: spent.map(|spent| spent.local),
         };
         self.rows.push(row.clone());
         row
@@ -179,13 +172,13 @@ fn simulated(
     observe: &mut dyn FnMut(&Row),
 ) -> Result<Done, RunError> {
     // Lines and rounds come one at a time, never one within the other.
-    let ongoing = RefCell::new(Ongoing::new(setup));
+    let ongoing = RefCell::new(Ongoing::new(setup)?);
     let mut latest = None;
     let finished = simulate(
         setup,
         options,
         &mut |line| {
-            ongoing.borrow_mut().on_line(line);
+            ongoing.borrow_mut().account.push(line);
             sink(line);
         },
         &mut |seen| {
@@ -206,8 +199,9 @@ fn simulated(
         return Err(error.into());
     }
     let bytes = finished.bytes_per_node.iter().sum::<u64>();
-    let end = End { time: finished.time, bytes, broken: ongoing.broken.len(), rounds: finished.rounds };
-    let result = result(setup, quality, ongoing.accounting.privacy(), &end);
+    ongoing.account.settle_final();
+    let end = End { time: finished.time, bytes, rounds: finished.rounds };
+    let result = result(setup, quality, ongoing.account.summary(), &end);
     let model = token.map_or_else(|| mean_model(&all), <[f32]>::to_vec);
     Ok(Done { result, rows: ongoing.rows, model })
 }
@@ -216,11 +210,10 @@ fn simulated(
 struct End {
     time: Time,
     bytes: u64,
-    broken: usize,
     rounds: u32,
 }
 
-fn result(setup: &Setup, quality: Quality, privacy: Privacy, end: &End) -> RunResult {
+fn result(setup: &Setup, quality: Quality, privacy: Summary, end: &End) -> RunResult {
     let config = &setup.config;
     RunResult {
         algorithm: config.algorithm.kind.name(),
@@ -232,7 +225,7 @@ fn result(setup: &Setup, quality: Quality, privacy: Privacy, end: &End) -> RunRe
         test_loss: quality.test_loss,
         consensus_distance: quality.consensus_distance,
         bytes_per_node: end.bytes as f64 / config.nodes as f64,
-        broken_rounds: end.broken,
+        broken_rounds: privacy.broken_rounds,
         finished_rounds: end.rounds,
         time: end.time.seconds(),
         noise_multiplier: setup.work.noise_multiplier,
@@ -248,20 +241,20 @@ fn compare(
     observe: &mut dyn FnMut(&Row),
 ) -> Result<Done, RunError> {
     sink(&first_line(setup, options));
-    let mut ongoing = Ongoing::new(setup);
-    let mut last: Option<(Vec<f32>, Privacy)> = None;
+    let mut ongoing = Ongoing::new(setup)?;
+    let mut last: Option<(Vec<f32>, Summary)> = None;
     baseline::run(setup, &mut |progress| {
         let all: Vec<&[f32]> = progress.models.iter().map(Vec::as_slice).collect();
-        let epsilon = |pick: fn(&Privacy) -> &Figure| progress.privacy.as_ref().and_then(|p| pick(p).epsilon);
+        let spent = progress.privacy.as_ref();
         let row = Row {
             round: progress.round,
             time: 0.0,
             train_loss: progress.train_loss,
             quality: ongoing.quality(&all, None),
             bytes: progress.bytes,
-            epsilon_worst: epsilon(|privacy| &privacy.worst),
-            epsilon_mean: epsilon(|privacy| &privacy.mean),
-            epsilon_local: epsilon(|privacy| &privacy.local),
+            epsilon_worst: spent.map(|spent| spent.worst.epsilon),
+            epsilon_mean: spent.map(|spent| spent.mean.epsilon),
+            epsilon_local: spent.map(|spent| spent.local.epsilon),
         };
         observe(&row);
         ongoing.rows.push(row);
@@ -272,7 +265,7 @@ fn compare(
     }
     let row = ongoing.rows.last().expect("a configuration has at least one round");
     let (model, privacy) = last.expect("the last round is priced");
-    let end = End { time: Time(0), bytes: row.bytes, broken: 0, rounds: setup.config.rounds };
+    let end = End { time: Time(0), bytes: row.bytes, rounds: setup.config.rounds };
     let finished = RunEvent::Finished {
         rounds: setup.config.rounds,
         model: protocol::Digest::of(&model),

@@ -259,6 +259,7 @@ impl Slot {
                     model: settings.initial.clone(),
                     records: 0,
                     spent: Vec::new(),
+                    acceptor: None,
                 };
                 fresh.restored(&first, self.ledger)
             }

@@ -269,9 +269,9 @@ impl Summary {
             consensus_distance: spread(&|result| result.consensus_distance),
             bytes_per_node: spread(&|result| Some(result.bytes_per_node)),
             broken_rounds: spread(&|result| Some(result.broken_rounds as f64)),
-            epsilon_worst: spread(&|result| result.privacy.worst.epsilon),
-            epsilon_mean: spread(&|result| result.privacy.mean.epsilon),
-            epsilon_local: spread(&|result| result.privacy.local.epsilon),
+            epsilon_worst: spread(&|result| Some(result.privacy.worst.epsilon)),
+            epsilon_mean: spread(&|result| Some(result.privacy.mean.epsilon)),
+            epsilon_local: spread(&|result| Some(result.privacy.local.epsilon)),
         }
     }
 }

@@ -18,6 +18,7 @@ mod event;
 mod gossip;
 mod message;
 mod node;
+mod plausible;
 mod rounds;
 mod settings;
 mod setup;

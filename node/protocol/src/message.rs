@@ -69,6 +69,11 @@ pub enum Body {
         /// Its generation.
         generation: u32,
     },
+    /// `walk`: the token made its last hop. Carries no numbers: every look at the model would cost privacy.
+    Over {
+        /// Which token.
+        token: u32,
+    },
     /// Asks for the sender's message of this round and step again.
     Nudge,
     /// Answers a nudge: I am here but not that far yet.
@@ -103,6 +108,7 @@ impl Body {
             Self::Token { .. } => "token",
             Self::TokenHere { .. } => "token_here",
             Self::TokenSafe { .. } => "token_safe",
+            Self::Over { .. } => "over",
             Self::Nudge => "nudge",
             Self::NotYet => "not_yet",
             Self::Assembly(_) => "assembly",
@@ -121,6 +127,7 @@ impl Body {
             | Self::Model { values, .. } => Some(values),
             Self::TokenHere { .. }
             | Self::TokenSafe { .. }
+            | Self::Over { .. }
             | Self::Nudge
             | Self::NotYet
             | Self::Assembly(_)

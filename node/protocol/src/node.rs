@@ -119,7 +119,7 @@ impl Node {
     /// The participant at position `me`. `noise` is for message noise and needed only where the settings ask for it.
     ///
     /// # Panics
-    /// Where `me` is not below the number of nodes.
+    /// Where `me` is not below the number of nodes, or the settings ask for message noise and there is no source of it.
     pub fn new(me: PeerIx, settings: Arc<Settings>, noise: Option<Box<dyn NoiseSource>>) -> Self {
         assert!((me as usize) < settings.nodes, "node {me} of {}", settings.nodes);
         let machine = match &settings.algorithm {

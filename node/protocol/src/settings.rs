@@ -7,9 +7,10 @@ use learn::optimiser::{OptimiserSpec, Schedule as StepSizes};
 use privacy::event::DpEvent;
 use serde::{Deserialize, Serialize};
 use topology::schedule::{Plan, RunKey, shuffled_order};
-use topology::{MixingMatrix, Schedule};
+use topology::{MixingMatrix, Schedule, TopologyError};
 
 use crate::account::Price;
+use crate::gossip::MixingPlan;
 use crate::values::Values;
 
 /// Identifies a run: messages of others are refused.
@@ -104,6 +105,19 @@ pub struct GossipSettings {
     pub message_noise: f64,
     /// Whether contributions are gradients at the current state; otherwise the state is the contribution (`mean`).
     pub train: bool,
+    /// Who hears whom, worked out once for all nodes of a process.
+    pub(crate) plan: Arc<MixingPlan>,
+}
+
+impl GossipSettings {
+    /// Plain averaging of `nodes` nodes by `schedule`; the public fields change what is done.
+    ///
+    /// # Errors
+    /// A schedule that does not take so many nodes.
+    pub fn new(schedule: Arc<Schedule>, nodes: usize) -> Result<Self, TopologyError> {
+        let plan = Arc::new(MixingPlan::new(&schedule, nodes)?);
+        Ok(Self { schedule, accelerate: Arc::default(), message_noise: 0.0, train: false, plan })
+    }
 }
 
 /// Settings of a walk.

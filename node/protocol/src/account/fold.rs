@@ -67,7 +67,7 @@ impl Account {
             return Err(FoldError::Shape { nodes: shape.nodes, delta: shape.delta });
         }
         let machine = match &shape.algorithm {
-            Algorithm::Rounds => Machine::Rounds(RoundsFold::default()),
+            Algorithm::Rounds(_) => Machine::Rounds(RoundsFold::default()),
             Algorithm::Gossip(_) => Machine::Gossip(Box::default()),
             Algorithm::Walk(_) => Machine::Walk(WalkFold::default()),
         };

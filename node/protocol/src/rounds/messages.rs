@@ -26,7 +26,11 @@ impl Rounds {
             }
             Body::Model { version, values } => self.on_model(core, from, version, &values),
             Body::Knock { epoch } => self.on_knock(core, from, epoch),
-            Body::State { .. } | Body::Token { .. } | Body::TokenHere { .. } | Body::TokenSafe { .. } => {
+            Body::State { .. }
+            | Body::Over { .. }
+            | Body::Token { .. }
+            | Body::TokenHere { .. }
+            | Body::TokenSafe { .. } => {
                 core.fault(from, FaultKind::WrongKind, place.0);
             }
         }

@@ -8,7 +8,7 @@ use topology::{Chebyshev, Graph, MixingMatrix, Schedule, ScheduleSpec, Spectrum}
 use super::error::SetupError;
 use crate::PeerIx;
 use crate::config::{AlgorithmKind, Config};
-use crate::settings::{Algorithm, GossipSettings, WalkSettings};
+use crate::settings::{Algorithm, GossipSettings, RoundsSettings, WalkSettings};
 use crate::work::Adjacency;
 
 /// The algorithm of a run. What only the simulator does to compare with has the settings of `rounds`, which nobody runs.
@@ -21,7 +21,7 @@ pub(super) fn algorithm(config: &Config, run_id: &str) -> Result<Algorithm, Setu
         | AlgorithmKind::Alone
         | AlgorithmKind::Central
         | AlgorithmKind::Local
-        | AlgorithmKind::Fedavg => Ok(Algorithm::Rounds),
+        | AlgorithmKind::Fedavg => Ok(Algorithm::Rounds(RoundsSettings::new(config.rounds))),
     }
 }
 
@@ -45,9 +45,9 @@ pub(super) fn with_message_noise(algorithm: Algorithm, config: &Config, contribu
         Adjacency::Node => contribution,
     };
     match algorithm {
-        Algorithm::Gossip(gossip) => {
-            let message_noise = config.algorithm.message_noise * in_state;
-            Algorithm::Gossip(GossipSettings { message_noise, ..gossip })
+        Algorithm::Gossip(mut gossip) => {
+            gossip.message_noise = config.algorithm.message_noise * in_state;
+            Algorithm::Gossip(gossip)
         }
         other => other,
     }
@@ -63,20 +63,14 @@ fn gossip(config: &Config, run_id: &str, train: bool) -> Result<Algorithm, Setup
         run_id: run_id.to_owned(),
     };
     let schedule = config.algorithm.schedule.schedule(&setting)?;
-    // Says now what the first round would refuse; a fixed graph was checked above.
-    if !needs_graph {
-        schedule.round(0, config.nodes)?;
-    }
     let accelerate = match &schedule {
         Schedule::Fixed { matrix, .. } if config.algorithm.accelerate => coefficients(config, matrix)?,
         _ => Vec::new(),
     };
-    Ok(Algorithm::Gossip(GossipSettings {
-        schedule: Arc::new(schedule),
-        accelerate: accelerate.into(),
-        message_noise: 0.0,
-        train,
-    }))
+    let mut settings = GossipSettings::new(Arc::new(schedule), config.nodes)?;
+    settings.accelerate = accelerate.into();
+    settings.train = train;
+    Ok(Algorithm::Gossip(settings))
 }
 
 fn coefficients(config: &Config, matrix: &MixingMatrix) -> Result<Vec<f64>, SetupError> {

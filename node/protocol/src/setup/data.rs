@@ -5,6 +5,7 @@ use learn::gradient::PoissonSampler;
 
 use super::error::SetupError;
 use crate::config::{AlgorithmKind, Config};
+use crate::work::Adjacency;
 
 /// Numbers of records of the nodes, as far as they are known.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -26,6 +27,19 @@ impl Sizes {
         let expected = config.batch_size.map_or(self.smallest as f64, |batch| batch as f64);
         Ok(PoissonSampler::for_batch(expected, self.smallest)?)
     }
+}
+
+/// Standard deviations of the nodes' noise relative to each other: one over the expected batch. Empty where all are equal, or others are unknown.
+pub(super) fn relative_noise(config: &Config, parts: &[Dataset]) -> Vec<f64> {
+    if config.privacy.adjacency == Adjacency::Node || parts.len() != config.nodes {
+        return Vec::new();
+    }
+    let batch = |data: &Dataset| config.batch_size.map_or(data.len(), |batch| batch.min(data.len()));
+    let first = batch(&parts[0]);
+    if parts.iter().all(|data| batch(data) == first) {
+        return Vec::new();
+    }
+    parts.iter().map(|data| 1.0 / batch(data) as f64).collect()
 }
 
 /// Every node's records and the common test set: the source's own, or a part that was kept apart. `mean` tests nothing and uses all records.

@@ -1,6 +1,5 @@
 //! Why a run cannot be prepared.
 
-use learn::calibrate::CalibrateError;
 use learn::data::DataError;
 use learn::gradient::GradientError;
 use learn::model::ModelError;
@@ -9,6 +8,8 @@ use learn::partition::PartitionError;
 use privacy::mechanisms::MechanismError;
 use thiserror::Error;
 use topology::{SpecError, TopologyError};
+
+use crate::account::PlanError;
 
 /// An error of preparing a run. [`SetupError::hint`] says what to try instead.
 #[derive(Debug, Error)]
@@ -66,7 +67,7 @@ pub enum SetupError {
     Clip(#[from] MechanismError),
     /// A budget that cannot be met.
     #[error("cannot find the noise for the budget")]
-    Budget(#[from] CalibrateError),
+    Budget(#[from] PlanError),
     /// A row that is longer than was declared.
     #[error("a record has norm {norm:.4}, above the declared `privacy.row_norm = {declared}`")]
     RowNorm {
@@ -105,7 +106,7 @@ impl SetupError {
             Self::Sampling(error) => Some(error.hint()),
             Self::Optimiser(error) => Some(error.hint()),
             Self::Clip(error) => Some(error.hint().into()),
-            Self::Budget(error) => Some(error.hint()),
+            Self::Budget(error) => error.hint(),
             Self::RowNorm { .. } => Some(
                 "scale the rows (`data = \"…:scale=l2\"`), or agree on a larger `privacy.row_norm`".into(),
             ),

@@ -19,7 +19,7 @@ use privacy::clip::ClipNorm;
 use privacy::event::DpEvent;
 use topology::schedule::RunKey;
 
-use crate::account::Planned;
+use crate::account::{Planned, Shape};
 use crate::config::{AlgorithmKind, Config};
 use crate::settings::{RunId, Settings, StepRule};
 use crate::values::{Digest, Values};
@@ -103,24 +103,26 @@ impl Setup {
         let digest = config.digest();
         let run_id = format!("{}:{digest}:{}", config.name, config.seed);
         let rho = row_norm.and_then(|norm| rho(&config, model.as_ref(), norm, sizes));
-        let algorithm = algorithm::algorithm(&config, &run_id)?;
-        let rounds = algorithm::rounds(&config)?;
-        let planned = plan::plan(&plan::Question { config: &config, rounds, sizes })?;
-        let work = work(&config, planned.planned.noise_multiplier)?;
-        let (contribution_noise, largest_norm) = noise_sizes(&config, &work, initial.len(), sizes);
-        let settings = Settings {
+        let mut settings = Settings {
             run: run_number(&run_id),
             key: RunKey::new(&run_id),
             nodes: config.nodes,
-            rounds,
-            algorithm: algorithm::with_message_noise(algorithm, &config, contribution_noise),
+            rounds: algorithm::rounds(&config)?,
+            algorithm: algorithm::algorithm(&config, &run_id)?,
             initial: Values::derived(initial),
             step: step_rule(&config, model.as_ref()),
-            release: release(&config, planned.planned.noise_multiplier, sizes)?,
-            largest_norm,
-            budget: planned.budget,
+            release: DpEvent::NonPrivate,
+            largest_norm: f64::INFINITY,
+            budget: Vec::new(),
             timeouts: config.timeouts,
         };
+        let plan = plan::plan(&config, &shape(&config, &settings, rho, &train), sizes)?;
+        let work = work(&config, plan.planned.noise_multiplier)?;
+        let parameters = settings.initial.len();
+        let (contribution_noise, largest_norm) = noise_sizes(&config, &work, parameters, sizes);
+        settings.algorithm = algorithm::with_message_noise(settings.algorithm, &config, contribution_noise);
+        (settings.release, settings.budget, settings.largest_norm) =
+            (plan.release, plan.budget, largest_norm);
         Ok(Self {
             digest,
             settings: Arc::new(settings),
@@ -128,11 +130,23 @@ impl Setup {
             model,
             train,
             test,
-            planned: planned.planned,
+            planned: plan.planned,
             rho,
             config,
         })
     }
+
+    /// What an account must know of the run besides its log.
+    pub fn shape(&self) -> Shape {
+        shape(&self.config, &self.settings, self.rho, &self.train)
+    }
+}
+
+fn shape(config: &Config, settings: &Settings, rho: Option<f64>, train: &[Dataset]) -> Shape {
+    Shape::new(settings, config.privacy.adjacency, config.privacy.delta)
+        .with_rho(rho)
+        .with_noise(data::relative_noise(config, train))
+        .with_message_noise(config.algorithm.message_noise)
 }
 
 /// Name, shared configuration and seed, in eight bytes.
@@ -181,17 +195,6 @@ fn step_rule(config: &Config, model: &dyn Model) -> StepRule {
             penalty: 0.0,
         },
     }
-}
-
-/// What one contribution of the smallest node is to the accountant: the dearest of all.
-fn release(config: &Config, noise_multiplier: f64, sizes: Sizes) -> Result<DpEvent, SetupError> {
-    if noise_multiplier == 0.0 {
-        return Ok(DpEvent::NonPrivate);
-    }
-    Ok(match config.privacy.adjacency {
-        Adjacency::Record => sizes.sampler(config)?.event(noise_multiplier),
-        Adjacency::Node => DpEvent::Gaussian { noise_multiplier: noise_multiplier / 2.0 },
-    })
 }
 
 /// ρ of one step on records; nothing is certified for several local steps or for optimisers with a memory.

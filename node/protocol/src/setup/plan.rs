@@ -1,69 +1,34 @@
-//! The noise of a run and what it will cost.
+//! The noise of a run, what it will cost, and the limits that keep it so.
 
-use learn::calibrate;
-use learn::gradient::SamplingRate;
-use learn::optimiser::{OptimiserSpec, Schedule};
-use learn::train::Training;
-use privacy::clip::ClipNorm;
+use crate::account::{self, Aim, Plan, Protects, Question, Shape, Visibility};
+use crate::config::{AlgorithmKind, Config};
+use crate::work::Adjacency;
 
 use super::data::Sizes;
 use super::error::SetupError;
-use crate::account::Planned;
-use crate::config::Config;
-use crate::settings::BudgetRule;
-use crate::work::Adjacency;
 
-/// What the plan depends on.
-pub(super) struct Question<'a> {
-    pub(super) config: &'a Config,
-    /// Rounds of the state machine.
-    pub(super) rounds: u32,
-    pub(super) sizes: Sizes,
+/// Plans the run of `shape`. What is compared with in the simulator is public to everybody; `central` finds its own noise there.
+pub(super) fn plan(config: &Config, shape: &Shape, sizes: Sizes) -> Result<Plan, SetupError> {
+    let protects = match config.privacy.adjacency {
+        Adjacency::Record => Protects::Record { rate: sizes.sampler(config)?.rate().probability() },
+        Adjacency::Node => Protects::Node,
+    };
+    let kind = config.algorithm.kind;
+    let visibility = if kind.is_comparison() { Visibility::Public } else { Visibility::Network };
+    let aim = match (config.privacy.epsilon, config.privacy.noise_multiplier) {
+        (Some(epsilon), _) => Aim::Epsilon { epsilon, scope: config.privacy.target },
+        (None, multiplier) => Aim::Noise(multiplier.unwrap_or(0.0)),
+    };
+    let releases = releases(config, shape.rounds);
+    let shape = &Shape { rounds: releases, ..shape.clone() };
+    Ok(account::plan(&Question { shape, protects, visibility }, aim)?)
 }
 
-/// The plan and the limits that follow from it.
-pub(super) struct Answer {
-    pub(super) planned: Planned,
-    pub(super) budget: Vec<BudgetRule>,
-}
-
-/// Finds the noise. TODO(issue 5): ask `account::plan`, which knows the pairwise analyses; until then every message counts as public, which is sound
-/// for every scope and wasteful for `worst` and `mean`.
-pub(super) fn plan(question: &Question<'_>) -> Result<Answer, SetupError> {
-    let config = question.config;
-    let training = training(question)?;
-    let per_z = if config.privacy.adjacency == Adjacency::Node { 2.0 } else { 1.0 };
-    let records = question.sizes.smallest;
-    let noise_multiplier = match (config.privacy.epsilon, config.privacy.noise_multiplier) {
-        (Some(epsilon), _) => {
-            per_z * calibrate::noise_multiplier(&training, records, epsilon, config.privacy.delta)?
-        }
-        (None, multiplier) => multiplier.unwrap_or(0.0),
-    };
-    let local = if noise_multiplier == 0.0 {
-        f64::INFINITY
-    } else {
-        let event = Training { noise_multiplier: noise_multiplier / per_z, ..training }.event(records);
-        calibrate::epsilon(&event, config.privacy.delta).map_err(calibrate::CalibrateError::from)?
-    };
-    let planned = Planned { noise_multiplier, analysis: "local".into(), worst: local, mean: local, local };
-    Ok(Answer { planned, budget: Vec::new() })
-}
-
-/// The contributions of one node as a training of its own.
-fn training(question: &Question<'_>) -> Result<Training, SetupError> {
-    let config = question.config;
-    let rate = match config.privacy.adjacency {
-        Adjacency::Record => question.sizes.sampler(config)?.rate(),
-        Adjacency::Node => SamplingRate::ALL,
-    };
-    Ok(Training {
-        steps: u64::from(config.rounds.min(question.rounds)),
-        rate,
-        clip: ClipNorm::new(config.privacy.clip_norm)?,
-        noise_multiplier: 1.0,
-        schedule: Schedule::Constant { step_size: config.learning_rate },
-        optimiser: OptimiserSpec::Sgd { radius: None },
-        average: false,
-    })
+/// Contributions of a node: at record level each local step of `fedavg` is one.
+fn releases(config: &Config, rounds: u32) -> u32 {
+    let steps = u32::try_from(config.local_steps).unwrap_or(u32::MAX);
+    match (config.algorithm.kind, config.privacy.adjacency) {
+        (AlgorithmKind::Fedavg, Adjacency::Record) => rounds.saturating_mul(steps),
+        _ => rounds,
+    }
 }

@@ -1,8 +1,9 @@
 //! What a run came to, for people and for programs.
 
 use protocol::Setup;
+use protocol::account::Figure;
+use protocol::work::Adjacency;
 use serde::Serialize;
-use sim::figures::Figure;
 use sim::run::RunResult;
 use sim::sweep::Summary;
 
@@ -43,7 +44,7 @@ pub(super) fn table(setup: &Setup, result: &RunResult) -> String {
     row("virtual time", format!("{:.3} s", result.time));
     row("noise multiplier", significant(result.noise_multiplier));
     let privacy = &result.privacy;
-    text.push_str(&format!("\nPrivacy of one {} at δ = {}\n", privacy.adjacency, privacy.delta));
+    text.push_str(&format!("\nPrivacy of one {} at δ = {}\n", unit(privacy.adjacency), privacy.delta));
     let mut figures = Table::new(["who watches", "ε", "analysis"]);
     for (name, figure) in [
         ("worst pair", &privacy.worst),
@@ -67,7 +68,7 @@ pub(super) fn guarantee(result: &RunResult) -> String {
         "none: simulated with seeded noise. A real run would cost ε = {} at δ = {} for one {}, worst pair, by the analysis {}",
         epsilon(worst),
         privacy.delta,
-        privacy.adjacency,
+        unit(privacy.adjacency),
         worst.analysis
     )
 }
@@ -102,6 +103,13 @@ pub(super) fn sweep_table(keys: &[String], summaries: &[Summary]) -> String {
         + "\nSimulations: the noise is seeded, so they protect nobody; ε is what real runs would cost. Spread: standard deviation over seeds.\n"
 }
 
+fn unit(adjacency: Adjacency) -> &'static str {
+    match adjacency {
+        Adjacency::Record => "record",
+        Adjacency::Node => "node",
+    }
+}
+
 fn spread(values: Option<&MeanSpread>, scale: f64) -> String {
     match values {
         None => "-".into(),
@@ -111,7 +119,7 @@ fn spread(values: Option<&MeanSpread>, scale: f64) -> String {
 }
 
 fn epsilon(figure: &Figure) -> String {
-    figure.epsilon.map_or_else(|| "∞".into(), significant)
+    if figure.epsilon.is_finite() { significant(figure.epsilon) } else { "∞".into() }
 }
 
 /// Three digits that count.

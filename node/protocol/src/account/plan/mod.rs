@@ -235,7 +235,7 @@ fn calibrated(question: &Question<'_>, epsilon: f64, scope: Scope) -> Result<Fou
         return Ok(local);
     }
     let better = match &shape.algorithm {
-        Algorithm::Rounds => rounds::calibrated(question, epsilon, scope)?,
+        Algorithm::Rounds(_) => rounds::calibrated(question, epsilon, scope)?,
         Algorithm::Gossip(_) => {
             gossip::noise(question, epsilon, scope)?.map(|noise| Found { noise, ..keep(&local) })
         }
@@ -295,7 +295,7 @@ impl Figures {
             return Ok(Self { analysis: "local".into(), worst: 0.0, mean: 0.0, local });
         }
         match &shape.algorithm {
-            Algorithm::Rounds => Ok(rounds::figures(shape, local)),
+            Algorithm::Rounds(_) => Ok(rounds::figures(shape, local)),
             Algorithm::Gossip(_) => gossip::figures(shape, local),
             Algorithm::Walk(settings) => walk::figures(shape, settings, local),
         }
