@@ -48,7 +48,10 @@ fn without_noise_there_is_no_figure_and_no_limit() {
     let question = Question { shape: &shape, protects: Protects::Node, visibility: Visibility::Network };
     assert!(matches!(plan(&question, target(0.0, Scope::Worst)), Err(PlanError::Target { .. })));
     assert!(matches!(plan(&question, Aim::Noise(-1.0)), Err(PlanError::Noise { .. })));
-    assert!(matches!(plan(&question, target(1e-9, Scope::Local)), Err(PlanError::OutOfReach { .. })));
+    // δ(0) ≈ μ/√(2π): at δ = 1e-9 and ε ≈ 0 the noise would have to be above 1e8.
+    let strict = Shape { delta: 1e-9, ..shape.clone() };
+    let question = Question { shape: &strict, ..question };
+    assert!(matches!(plan(&question, target(1e-12, Scope::Local)), Err(PlanError::OutOfReach { .. })));
 }
 
 #[test]
