@@ -113,9 +113,9 @@ impl Account {
         }
         let Machine::Rounds(fold) = &self.machine else { unreachable!("checked above") };
         let pending = self.tally.pending(fold.unsettled());
-        let table = self.tally.table(&pending, &local, Some(&mut self.binned));
-        let worst = if self.tally.is_complete() { table.worst().0 } else { most };
-        Interim { worst, mean: Some(table.mean()), local: most }
+        let (worst, mean) = self.tally.worst_and_mean(&pending, &local, &mut self.binned);
+        let worst = if self.tally.is_complete() { worst } else { most };
+        Interim { worst, mean: Some(mean), local: most }
     }
 
     /// All figures of the run.
@@ -230,7 +230,7 @@ impl Account {
         match &self.machine {
             Machine::Rounds(fold) => {
                 let pending = self.tally.pending(fold.unsettled());
-                self.tally.table(&pending, local, None)
+                self.tally.table(&pending, local)
             }
             Machine::Gossip(fold) => fold.table(&self.shape, &self.tally, watchers, local),
             Machine::Walk(fold) => fold.table(&self.shape, &self.tally, watchers, local),
