@@ -210,10 +210,14 @@ impl Account {
     pub fn coalition(&mut self, members: &[usize]) -> Result<Vec<f64>, FoldError> {
         let watchers = Watchers::new(members, self.shape.nodes)?;
         let local = self.tally.local_epsilons(true);
-        let kind = ReleaseKind::of(&self.shape.release);
+        // Lines may tell of other noise than the first one: the least of all stands for them.
+        let kind = self.tally.dearest().unwrap_or_else(|| ReleaseKind::of(&self.shape.release));
         let mut found = local;
-        if let (Machine::Rounds(fold), ReleaseKind::Gaussian { .. }, Units::Gaussian) =
-            (&self.machine, kind, &self.tally.units)
+        if let (
+            Machine::Rounds(fold),
+            ReleaseKind::Gaussian { .. } | ReleaseKind::NonPrivate,
+            Units::Gaussian,
+        ) = (&self.machine, kind, &self.tally.units)
         {
             let price = kind.gaussian_price();
             for (epsilon, unit) in found.iter_mut().zip(fold.coalition(&self.shape, &watchers)?) {
