@@ -70,8 +70,8 @@ fn training_is_priced_by_absorption_where_certified_and_as_local_elsewhere() {
     let mut certified = account(3, 1, true, Some(1.0), &undisturbed(3));
     let run = Run::on_graph(matrix(), 1, 3).unwrap();
     let unit = boundary::loss(&run, &Watchers::new(&[0], 4).unwrap(), Update::lipschitz(1.0).unwrap());
-    for source in 1..4 {
-        let expected = unit[source].min(3.0);
+    for (source, unit) in unit.iter().enumerate().skip(1) {
+        let expected = unit.min(3.0);
         let found = certified.mu2(source, 0) * Z * Z;
         assert!((found - expected).abs() < 1e-6, "{source}: {found} for {expected}");
     }

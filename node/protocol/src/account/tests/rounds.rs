@@ -160,6 +160,24 @@ fn two_that_pool_what_they_saw_learn_more_than_each() {
 }
 
 #[test]
+fn a_coalition_is_charged_for_a_contribution_with_less_noise_than_the_others() {
+    let mut lines = log(8, &[Fate::Clean; 3]);
+    for line in &mut lines {
+        if let RunEvent::Released { release, round: 1, .. } = &mut line.event {
+            *release = Some(gaussian(Z / 4.0));
+        }
+    }
+    let mut account = account_of(8, 3, &lines);
+    account.settle_final();
+    let together = account.coalition(&[0, 5]).unwrap();
+    for source in [1, 2, 3, 4, 6, 7] {
+        assert!(
+            together[source] >= account.epsilon(source, 0).max(account.epsilon(source, 5)) * (1.0 - 1e-9)
+        );
+    }
+}
+
+#[test]
 fn unequal_noise_is_no_leverage_of_one_over_the_number() {
     let noise = vec![1.0, 1.0, 1.0, 10.0];
     let of = |noise: Vec<f64>| {
