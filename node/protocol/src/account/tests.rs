@@ -53,7 +53,7 @@ fn shape(nodes: usize, rounds: u32, algorithm: Algorithm, release: DpEvent) -> S
 fn gossip_on(edges: &[(u32, u32)], nodes: usize, steps: usize, train: bool) -> Algorithm {
     let graph = Arc::new(Graph::from_edges(nodes, edges).unwrap().0);
     let schedule = Arc::new(Schedule::fixed(graph, &Weights::Metropolis, steps).unwrap());
-    Algorithm::Gossip(GossipSettings { schedule, accelerate: Arc::from([]), message_noise: 0.0, train })
+    Algorithm::Gossip(GossipSettings { train, ..GossipSettings::new(schedule, nodes).unwrap() })
 }
 
 fn line(node: usize, event: RunEvent) -> LogLine {

@@ -40,7 +40,13 @@ fn log(nodes: usize, fates: &[Fate]) -> Vec<LogLine> {
 }
 
 fn account_of(nodes: usize, rounds: usize, lines: &[LogLine]) -> Account {
-    let mut account = Account::new(shape(nodes, rounds as u32, Algorithm::Rounds, gaussian(Z))).unwrap();
+    let mut account = Account::new(shape(
+        nodes,
+        rounds as u32,
+        Algorithm::Rounds(crate::settings::RoundsSettings::new(0)),
+        gaussian(Z),
+    ))
+    .unwrap();
     lines.iter().for_each(|line| account.push(line));
     account
 }
@@ -181,7 +187,8 @@ fn a_coalition_is_charged_for_a_contribution_with_less_noise_than_the_others() {
 fn unequal_noise_is_no_leverage_of_one_over_the_number() {
     let noise = vec![1.0, 1.0, 1.0, 10.0];
     let of = |noise: Vec<f64>| {
-        let shape = shape(4, 1, Algorithm::Rounds, gaussian(Z)).with_noise(noise);
+        let shape = shape(4, 1, Algorithm::Rounds(crate::settings::RoundsSettings::new(0)), gaussian(Z))
+            .with_noise(noise);
         let mut account = Account::new(shape).unwrap();
         log(4, &[Fate::Clean]).iter().for_each(|line| account.push(line));
         account.settle_final();
@@ -194,7 +201,7 @@ fn unequal_noise_is_no_leverage_of_one_over_the_number() {
 
 #[test]
 fn the_summary_has_the_keys_that_reports_read_and_no_noise_is_null() {
-    let shape = shape(3, 1, Algorithm::Rounds, DpEvent::NonPrivate);
+    let shape = shape(3, 1, Algorithm::Rounds(crate::settings::RoundsSettings::new(0)), DpEvent::NonPrivate);
     let mut account = Account::new(shape).unwrap();
     log(3, &[Fate::Clean]).iter().for_each(|line| account.push(line));
     account.settle_final();
@@ -210,7 +217,13 @@ fn the_summary_has_the_keys_that_reports_read_and_no_noise_is_null() {
 #[test]
 fn samples_are_priced_with_amplification_and_never_above_local() {
     let sampled = gaussian(1.0).poisson_sampled(0.1);
-    let mut account = Account::new(shape(8, 10, Algorithm::Rounds, sampled.clone())).unwrap();
+    let mut account = Account::new(shape(
+        8,
+        10,
+        Algorithm::Rounds(crate::settings::RoundsSettings::new(0)),
+        sampled.clone(),
+    ))
+    .unwrap();
     log(8, &[Fate::Clean; 10]).iter().for_each(|line| account.push(line));
     account.settle_final();
     let summary = account.summary();
