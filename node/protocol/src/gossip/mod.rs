@@ -336,7 +336,7 @@ impl Gossip {
                 version: self.round,
                 model: self.state.clone(),
                 records: core.next_record,
-                spent: core.budget.saved(&core.settings, 0),
+                spent: core.budget.saved(0),
                 acceptor: None,
             }));
         }

@@ -259,7 +259,7 @@ impl Walk {
                 version: self.hop + 1,
                 model: self.model.clone(),
                 records: core.next_record,
-                spent: core.budget.saved(&core.settings, 0),
+                spent: core.budget.saved(0),
                 acceptor: None,
             }));
         }
