@@ -170,15 +170,16 @@ fn late_messages_are_logged_as_seen_and_change_nothing() {
     net.inject(0, 1, net.state(0, 0, &value(0)));
     assert_eq!(net.mixed(1), [(0, vec![(0, 0)], vec![]), (1, vec![], vec![(0, 0, 0)])], "once");
     assert_eq!(net.models(), model);
-    // Within a run it is listed by the next line.
+    // Within a run it is listed by the next line. Node 1 mixes at 3.5 ms and knows soon that node 0 is beyond that; it gives the message up
+    // 250 ms later and contributes for 3.5 ms more.
     let (mut gossip, _) = path(1);
     gossip.train = true;
     let all = settings(3, 2, vec![0.0; 3], Algorithm::Gossip(gossip));
     let mut net = Net::new(all, |node, _| value(node)).with_fate(|from, to, message| {
-        vec![if (from, to, message.round) == (0, 1, 0) { 10_001_000 + 2 * DELAY } else { DELAY }]
+        vec![if (from, to, message.round) == (0, 1, 0) { 251_500 } else { DELAY }]
     });
     assert!(net.run(60.0));
-    assert_eq!(net.mixed(1)[1].2, [(0, 0, 0)]);
+    assert_eq!(net.mixed(1), [(0, vec![(0, 0)], vec![]), (1, vec![], vec![(0, 0, 0)])]);
 }
 
 #[test]
@@ -371,7 +372,7 @@ fn a_node_that_slept_jumps_when_most_neighbours_are_far_ahead_and_not_for_one() 
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(24))]
+    #![proptest_config(ProptestConfig { cases: 24, failure_persistence: None, ..ProptestConfig::default() })]
 
     /// The harness panics if a contribution leaves before its record; every node ends whatever is lost.
     #[test]
@@ -385,7 +386,11 @@ proptest! {
         });
         prop_assert!(net.run(1000.0));
         prop_assert!(net.nodes.iter().all(|node| node.model().iter().all(|value| value.is_finite())));
-        prop_assert_eq!(net.count(|event| matches!(event, RunEvent::PeerFault { .. })), 0);
+        // With every second message lost an honest node may get far ahead of another: nothing else may be held against it.
+        let accused = |event: &RunEvent| {
+            matches!(event, RunEvent::PeerFault { fault, .. } if *fault != FaultKind::WrongRound)
+        };
+        prop_assert_eq!(net.count(accused), 0);
         prop_assert_eq!(&net.computed, &net.records.iter().map(|&records| records as u32).collect::<Vec<_>>());
     }
 }

@@ -20,12 +20,12 @@ use protocol::{
 use topology::schedule::RunKey;
 use topology::{Graph, MixingMatrix, Schedule, Weights};
 
-pub const DELAY: u64 = 1_000;
+pub(crate) const DELAY: u64 = 1_000;
 
 /// What happens to a message: the delays of the copies that arrive.
-pub type Fate = Vec<u64>;
+pub(crate) type Fate = Vec<u64>;
 
-pub fn settings(nodes: usize, rounds: u32, initial: Vec<f32>, algorithm: Algorithm) -> Settings {
+pub(crate) fn settings(nodes: usize, rounds: u32, initial: Vec<f32>, algorithm: Algorithm) -> Settings {
     Settings {
         run: RunId(7),
         key: RunKey::new("hand-driven"),
@@ -45,38 +45,38 @@ pub fn settings(nodes: usize, rounds: u32, initial: Vec<f32>, algorithm: Algorit
     }
 }
 
-pub fn graph(nodes: usize, edges: &[(u32, u32)]) -> Arc<Graph> {
+pub(crate) fn graph(nodes: usize, edges: &[(u32, u32)]) -> Arc<Graph> {
     Arc::new(Graph::from_edges(nodes, edges).unwrap().0)
 }
 
-pub fn cycle(nodes: u32) -> Arc<Graph> {
+pub(crate) fn cycle(nodes: u32) -> Arc<Graph> {
     let edges: Vec<(u32, u32)> = (0..nodes).map(|node| (node, (node + 1) % nodes)).collect();
     graph(nodes as usize, &edges)
 }
 
 /// `steps` mixing steps by Metropolis weights, and the matrix.
-pub fn gossip(graph: Arc<Graph>, steps: usize) -> (GossipSettings, Arc<MixingMatrix>) {
+pub(crate) fn gossip(graph: Arc<Graph>, steps: usize) -> (GossipSettings, Arc<MixingMatrix>) {
     let nodes = graph.nodes();
     let matrix = Arc::new(Weights::Metropolis.matrix(&graph).unwrap());
     let schedule = Schedule::Fixed { graph, matrix: matrix.clone(), steps };
     (GossipSettings::new(Arc::new(schedule), nodes).unwrap(), matrix)
 }
 
-pub fn walk(kernel: MixingMatrix, starts: Vec<PeerIx>) -> Algorithm {
+pub(crate) fn walk(kernel: MixingMatrix, starts: Vec<PeerIx>) -> Algorithm {
     Algorithm::Walk(WalkSettings { kernel: Arc::new(kernel), starts })
 }
 
-pub struct Net {
-    pub settings: Arc<Settings>,
-    pub nodes: Vec<Node>,
-    pub now: Time,
-    pub log: Vec<(PeerIx, RunEvent)>,
-    pub sent: Vec<(PeerIx, PeerIx, Message)>,
-    pub saved: Vec<Option<Snapshot>>,
-    pub records: Vec<u64>,
-    pub computed: Vec<u32>,
+pub(crate) struct Net {
+    pub(crate) settings: Arc<Settings>,
+    pub(crate) nodes: Vec<Node>,
+    pub(crate) now: Time,
+    pub(crate) log: Vec<(PeerIx, RunEvent)>,
+    pub(crate) sent: Vec<(PeerIx, PeerIx, Message)>,
+    pub(crate) saved: Vec<Option<Snapshot>>,
+    pub(crate) records: Vec<u64>,
+    pub(crate) computed: Vec<u32>,
     /// Nodes that are gone: they get nothing and say nothing.
-    pub crashed: BTreeSet<PeerIx>,
+    pub(crate) crashed: BTreeSet<PeerIx>,
     queue: BTreeMap<(Time, u64), (PeerIx, Input)>,
     sequence: u64,
     fate: Box<dyn FnMut(PeerIx, PeerIx, &Message) -> Fate>,
@@ -86,7 +86,7 @@ pub struct Net {
 }
 
 impl Net {
-    pub fn new(settings: Settings, gradient: impl Fn(PeerIx, &Job) -> Vec<f32> + 'static) -> Self {
+    pub(crate) fn new(settings: Settings, gradient: impl Fn(PeerIx, &Job) -> Vec<f32> + 'static) -> Self {
         let nodes = settings.nodes;
         let settings = Arc::new(settings);
         let noise =
@@ -113,26 +113,26 @@ impl Net {
         net
     }
 
-    pub fn with_fate(mut self, fate: impl FnMut(PeerIx, PeerIx, &Message) -> Fate + 'static) -> Self {
+    pub(crate) fn with_fate(mut self, fate: impl FnMut(PeerIx, PeerIx, &Message) -> Fate + 'static) -> Self {
         self.fate = Box::new(fate);
         self
     }
 
-    pub fn message(&self, round: u32, step: u32, body: Body) -> Message {
+    pub(crate) fn message(&self, round: u32, step: u32, body: Body) -> Message {
         Message { run: self.settings.run, round, step, body }
     }
 
-    pub fn state(&self, round: u32, step: u32, values: &[f32]) -> Message {
+    pub(crate) fn state(&self, round: u32, step: u32, values: &[f32]) -> Message {
         self.message(round, step, Body::State { values: Values::from_wire(values.to_vec()) })
     }
 
     /// Delivers a message now.
-    pub fn inject(&mut self, from: PeerIx, to: PeerIx, message: Message) {
+    pub(crate) fn inject(&mut self, from: PeerIx, to: PeerIx, message: Message) {
         self.feed(to, Input::Received { from, message });
     }
 
     /// A node comes back with what it had saved.
-    pub fn revive(&mut self, node: PeerIx) {
+    pub(crate) fn revive(&mut self, node: PeerIx) {
         self.crashed.remove(&node);
         let at = node as usize;
         let snapshot = self.saved[at].clone().expect("something was saved");
@@ -142,7 +142,7 @@ impl Net {
     }
 
     /// Runs until every node that is not crashed is done, or for so many seconds; `true` if all are done.
-    pub fn run(&mut self, seconds: f64) -> bool {
+    pub(crate) fn run(&mut self, seconds: f64) -> bool {
         let end = self.now.after((seconds * 1e6) as u64);
         for _ in 0..2_000_000 {
             let alive = |node: &&Node| self.is_alive(node);
@@ -179,7 +179,7 @@ impl Net {
         if self.crashed.contains(&(node as u32)) { None } else { self.nodes[node].wake_at() }
     }
 
-    pub fn feed(&mut self, node: PeerIx, input: Input) {
+    pub(crate) fn feed(&mut self, node: PeerIx, input: Input) {
         if self.crashed.contains(&node) {
             return;
         }
@@ -233,11 +233,11 @@ impl Net {
         self.queue.insert((self.now.after(delay), self.sequence), (node, input));
     }
 
-    pub fn models(&self) -> Vec<Vec<f32>> {
+    pub(crate) fn models(&self) -> Vec<Vec<f32>> {
         self.nodes.iter().map(|node| node.model().to_vec()).collect()
     }
 
-    pub fn faults(&self, at: PeerIx) -> Vec<(PeerIx, FaultKind)> {
+    pub(crate) fn faults(&self, at: PeerIx) -> Vec<(PeerIx, FaultKind)> {
         let fault = |(node, event): &(PeerIx, RunEvent)| match event {
             RunEvent::PeerFault { peer, fault, .. } if *node == at => Some((*peer, *fault)),
             _ => None,
@@ -246,7 +246,7 @@ impl Net {
     }
 
     /// The `Mixed` lines of a node.
-    pub fn mixed(&self, at: PeerIx) -> Vec<(u32, Vec<(u32, PeerIx)>, Vec<(u32, u32, PeerIx)>)> {
+    pub(crate) fn mixed(&self, at: PeerIx) -> Vec<(u32, Vec<(u32, PeerIx)>, Vec<(u32, u32, PeerIx)>)> {
         let line = |(node, event): &(PeerIx, RunEvent)| match event {
             RunEvent::Mixed { round, missing, late } if *node == at => {
                 Some((*round, missing.clone(), late.clone()))
@@ -257,7 +257,7 @@ impl Net {
     }
 
     /// `(token, generation, hop, node)` of every `Held` line, in order.
-    pub fn held(&self) -> Vec<(u32, u32, u32, PeerIx)> {
+    pub(crate) fn held(&self) -> Vec<(u32, u32, u32, PeerIx)> {
         let line = |(node, event): &(PeerIx, RunEvent)| match event {
             RunEvent::Held { token, hop, generation, .. } => Some((*token, *generation, *hop, *node)),
             _ => None,
@@ -265,13 +265,13 @@ impl Net {
         self.log.iter().filter_map(line).collect()
     }
 
-    pub fn count(&self, wanted: impl Fn(&RunEvent) -> bool) -> usize {
+    pub(crate) fn count(&self, wanted: impl Fn(&RunEvent) -> bool) -> usize {
         self.log.iter().filter(|(_, event)| wanted(event)).count()
     }
 }
 
 /// A contribution without noise: tests know what it is.
-pub fn release(values: Vec<f32>) -> learn::gradient::Shareable {
+pub(crate) fn release(values: Vec<f32>) -> learn::gradient::Shareable {
     let sum = ExampleGradient::of_node(values).clip(ClipNorm::new(1e6).unwrap());
     sum.release(0.0, &mut danger_from_seed(0, "none")).unwrap().0
 }
