@@ -11,7 +11,10 @@ use topology::{MixingMatrix, Schedule, TopologyError};
 use crate::PeerIx;
 
 /// Steps whose plans are kept: nodes of a run are seldom more than a few steps apart.
-const KEPT: usize = 16;
+const KEPT_STEPS: usize = 16;
+
+/// Round and step, and their plan.
+type Kept = ((u32, u32), Arc<StepPlan>);
 
 /// The plans of all steps.
 #[derive(Debug)]
@@ -20,7 +23,7 @@ pub(crate) struct MixingPlan {
     nodes: usize,
     steps: u32,
     fixed: Option<Arc<StepPlan>>,
-    recent: Mutex<VecDeque<((u32, u32), Arc<StepPlan>)>>,
+    recent: Mutex<VecDeque<Kept>>,
 }
 
 /// Who hears whom in one step.
@@ -64,7 +67,7 @@ impl MixingPlan {
             Err(_) => Arc::new(MixingMatrix::identity(self.nodes)),
         };
         let plan = Arc::new(StepPlan::new(matrix));
-        if recent.len() == KEPT {
+        if recent.len() == KEPT_STEPS {
             recent.pop_front();
         }
         recent.push_back((key, plan.clone()));
@@ -142,7 +145,7 @@ mod tests {
         let schedule = Arc::new(Schedule::RandomMatching { graph: None, key: RunKey::new("k"), steps: 2 });
         let plan = MixingPlan::new(&schedule, 4).unwrap();
         (0..100).for_each(|round| drop(plan.step(round, 1)));
-        assert_eq!(plan.recent.lock().unwrap().len(), KEPT);
+        assert_eq!(plan.recent.lock().unwrap().len(), KEPT_STEPS);
         assert!(Arc::ptr_eq(&plan.step(99, 1), &plan.step(99, 1)), "made once");
     }
 }
