@@ -10,10 +10,9 @@ use protocol::{FaultKind, LogLine, PeerIx, RunEvent, Setup};
 use sim::{Ended, Finished, Options, simulate};
 
 /// A small swarm that learns digits, with short waits so that lost nodes are given up soon.
-const SMALL: [&str; 9] = [
+const SMALL: [&str; 8] = [
     "name=test",
     "nodes=16",
-    "rounds=12",
     "batch_size=all",
     "learning_rate=0.5",
     "topology=regular:degree=4",
@@ -24,9 +23,9 @@ const SMALL: [&str; 9] = [
 
 /// Every algorithm that exchanges messages, as flags.
 pub const ALGORITHMS: [&[&str]; 4] = [
-    &["algorithm.kind=rounds"],
-    &["algorithm.kind=gossip"],
-    &["algorithm.kind=walk", "algorithm.tokens=2"],
+    &["algorithm.kind=rounds", "rounds=12"],
+    &["algorithm.kind=gossip", "rounds=12"],
+    &["algorithm.kind=walk", "algorithm.tokens=2", "rounds=12"],
     &["algorithm.kind=mean", "algorithm.mixing_steps=12"],
 ];
 
