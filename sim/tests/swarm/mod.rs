@@ -14,7 +14,7 @@ const SMALL: [&str; 8] = [
     "name=test",
     "nodes=16",
     "batch_size=all",
-    "learning_rate=0.5",
+    "learning_rate=2",
     "topology=regular:degree=4",
     "privacy.noise_multiplier=0.5",
     "timeouts.resend=20ms",
@@ -31,8 +31,9 @@ pub const ALGORITHMS: [&[&str]; 4] = [
 
 /// The small swarm, changed by `pairs`.
 pub fn setup(pairs: &[&str]) -> Setup {
-    let small = Layer::from_flags("--set", &SMALL).unwrap();
-    let config = Config::from_layers([small, Layer::from_flags("--set", pairs).unwrap()]).unwrap();
+    // A layer each: the last one that sets a key counts.
+    let layers = SMALL.iter().chain(pairs).map(|pair| Layer::from_flags("--set", &[pair]).unwrap());
+    let config = Config::from_layers(layers).unwrap();
     Setup::new(config).unwrap()
 }
 
