@@ -13,7 +13,7 @@ const ABSENT: u32 = u32::MAX;
 pub(crate) struct Progress {
     /// Hops that make a round, for a walk.
     hops: Option<u64>,
-    /// Rounds of the run; a line about a later one speaks of messages that came after the end.
+    /// Rounds of the run: a line of gossip about a later one speaks of messages that came after the end.
     rounds: u32,
     /// Rounds that each node has finished; [`ABSENT`] where it does not count.
     finished: Vec<u32>,
@@ -60,9 +60,11 @@ impl Progress {
                     (*sum, *count) = (*sum + loss, *count + 1);
                 }
             }
-            RunEvent::RoundDone { round, .. }
-            | RunEvent::RoundBroken { round, .. }
-            | RunEvent::Mixed { round, .. } => {
+            RunEvent::RoundDone { round, .. } | RunEvent::RoundBroken { round, .. } => {
+                self.moved = line.time;
+                self.advance(line.node, round.saturating_add(1));
+            }
+            RunEvent::Mixed { round, .. } => {
                 if round < self.rounds {
                     self.moved = line.time;
                     self.advance(line.node, round + 1);

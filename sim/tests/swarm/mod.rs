@@ -10,12 +10,11 @@ use protocol::{FaultKind, LogLine, PeerIx, RunEvent, Setup};
 use sim::{Ended, Finished, Options, simulate};
 
 /// A small swarm that learns digits, with short waits so that lost nodes are given up soon.
-const SMALL: [&str; 9] = [
+const SMALL: [&str; 8] = [
     "name=test",
     "nodes=16",
-    "rounds=12",
     "batch_size=all",
-    "learning_rate=0.5",
+    "learning_rate=2",
     "topology=regular:degree=4",
     "privacy.noise_multiplier=0.5",
     "timeouts.resend=20ms",
@@ -24,16 +23,17 @@ const SMALL: [&str; 9] = [
 
 /// Every algorithm that exchanges messages, as flags.
 pub const ALGORITHMS: [&[&str]; 4] = [
-    &["algorithm.kind=rounds"],
-    &["algorithm.kind=gossip"],
-    &["algorithm.kind=walk", "algorithm.tokens=2"],
+    &["algorithm.kind=rounds", "rounds=12"],
+    &["algorithm.kind=gossip", "rounds=12"],
+    &["algorithm.kind=walk", "algorithm.tokens=2", "rounds=12"],
     &["algorithm.kind=mean", "algorithm.mixing_steps=12"],
 ];
 
 /// The small swarm, changed by `pairs`.
 pub fn setup(pairs: &[&str]) -> Setup {
-    let small = Layer::from_flags("--set", &SMALL).unwrap();
-    let config = Config::from_layers([small, Layer::from_flags("--set", pairs).unwrap()]).unwrap();
+    // A layer each: the last one that sets a key counts.
+    let layers = SMALL.iter().chain(pairs).map(|pair| Layer::from_flags("--set", &[pair]).unwrap());
+    let config = Config::from_layers(layers).unwrap();
     Setup::new(config).unwrap()
 }
 
