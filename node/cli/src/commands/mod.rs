@@ -2,7 +2,9 @@
 
 mod completions;
 mod data;
+mod node;
 mod privacy;
+mod swarm;
 mod topology;
 
 use crate::failure::Result;
@@ -17,6 +19,10 @@ pub(crate) enum Command {
     Privacy(privacy::Args),
     /// Show what is in a data set and how it would be divided
     Data(data::Args),
+    /// Take part in a run: one participant, over libp2p
+    Node(node::Args),
+    /// Run a swarm of processes on this machine, or prepare one for many machines
+    Swarm(swarm::Args),
     /// Print a completion script for a shell
     Completions(completions::Args),
 }
@@ -27,6 +33,8 @@ pub(crate) fn run(command: Command) -> Result<ExitCode> {
         Command::Topology(args) => topology::run(args),
         Command::Privacy(args) => privacy::run(args),
         Command::Data(args) => data::run(&args),
+        Command::Node(args) => node::run(&args),
+        Command::Swarm(args) => swarm::run(&args),
         Command::Completions(args) => completions::run(&args),
     }
 }
