@@ -51,5 +51,6 @@ pub use matrix::{MixingMatrix, Stochastic};
 pub use schedule::{Schedule, ScheduleSpec};
 pub use spec::{ATTEMPTS, ATTEMPTS_IF_LARGE, Built, CATALOGUE, Entry, Key, LARGE, Source, Spec, SpecError};
 pub use spectrum::{Chebyshev, Spectrum};
+pub use suggest::nearest;
 pub use visit::{EdgeReference, EdgeReferences, EdgesOf, Visited};
 pub use weights::{WEIGHTS_NAMES, Weights};

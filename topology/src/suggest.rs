@@ -11,7 +11,7 @@ pub(crate) fn did_you_mean(name: &str, known: &[&str]) -> String {
 
 /// The name in `known` that the fewest edits turn `name` into, where those are at most a third of its letters
 /// (at least two), or that begins with `name`.
-pub(crate) fn nearest<'a>(name: &str, known: &[&'a str]) -> Option<&'a str> {
+pub fn nearest<'a>(name: &str, known: &[&'a str]) -> Option<&'a str> {
     let lower = name.to_lowercase();
     let most = (lower.chars().count() / 3).max(2);
     let near = known

@@ -112,8 +112,13 @@ impl Budget {
         (0..unsettled).for_each(|_| self.charge_in_full(settings));
     }
 
-    pub(crate) fn saved(&self) -> Vec<Vec<f64>> {
-        self.rules.iter().map(|rule| rule.spent.clone()).collect()
+    /// What was spent, with `pending` unsettled contributions charged in full.
+    pub(crate) fn saved(&self, settings: &Settings, pending: u32) -> Vec<Vec<f64>> {
+        let charged = |(rule, state): (&BudgetRule, &Spent)| {
+            let more = if pending == 0 { 0.0 } else { rule.price.of(1.0) * f64::from(pending) };
+            state.spent.iter().map(|spent| spent + more).collect()
+        };
+        settings.budget.iter().zip(&self.rules).map(charged).collect()
     }
 
     /// Whether one more contribution fits even if it and `pending` earlier ones are charged in full.

@@ -18,6 +18,7 @@ mod event;
 mod gossip;
 mod message;
 mod node;
+mod plausible;
 mod rounds;
 mod settings;
 mod setup;
@@ -27,12 +28,13 @@ mod walk;
 pub mod work;
 
 pub use event::{FaultKind, LogLine, RunEvent};
-pub use message::{AssemblyMessage, Body, Message, Proposal};
-pub use node::{Input, Node, Output, Record, Snapshot};
+pub use message::{AssemblyKind, AssemblyMessage, Ballot, Body, Message, Proposal};
+pub use node::{Acceptor, Input, Node, Output, Record, Snapshot};
 pub use settings::{
-    Algorithm, BudgetRule, GossipSettings, RunId, Scope, Settings, StepRule, Timeouts, WalkSettings,
+    Algorithm, BudgetRule, GossipSettings, RoundsSettings, RunId, Scope, Settings, StepRule, Timeouts,
+    WalkSettings,
 };
-pub use setup::Setup;
+pub use setup::{Setup, SetupError};
 pub use time::Time;
 pub use values::{Digest, Values};
 

@@ -69,6 +69,11 @@ pub enum Body {
         /// Its generation.
         generation: u32,
     },
+    /// `walk`: the token made its last hop. Carries no numbers: every look at the model would cost privacy.
+    Over {
+        /// Which token.
+        token: u32,
+    },
     /// Asks for the sender's message of this round and step again.
     Nudge,
     /// Answers a nudge: I am here but not that far yet.
@@ -88,7 +93,10 @@ pub enum Body {
         values: Values,
     },
     /// I am here, and not in step: take me in.
-    Knock,
+    Knock {
+        /// The last epoch that I know of.
+        epoch: u32,
+    },
 }
 
 impl Body {
@@ -100,12 +108,13 @@ impl Body {
             Self::Token { .. } => "token",
             Self::TokenHere { .. } => "token_here",
             Self::TokenSafe { .. } => "token_safe",
+            Self::Over { .. } => "over",
             Self::Nudge => "nudge",
             Self::NotYet => "not_yet",
             Self::Assembly(_) => "assembly",
             Self::Fetch { .. } => "fetch",
             Self::Model { .. } => "model",
-            Self::Knock => "knock",
+            Self::Knock { .. } => "knock",
         }
     }
 
@@ -118,11 +127,12 @@ impl Body {
             | Self::Model { values, .. } => Some(values),
             Self::TokenHere { .. }
             | Self::TokenSafe { .. }
+            | Self::Over { .. }
             | Self::Nudge
             | Self::NotYet
             | Self::Assembly(_)
             | Self::Fetch { .. }
-            | Self::Knock => None,
+            | Self::Knock { .. } => None,
         }
     }
 }
@@ -135,13 +145,16 @@ impl Message {
     }
 }
 
+/// A counter, then the proposer, so that no two proposers share a ballot.
+pub type Ballot = (u32, PeerIx);
+
 /// Single-decree agreement (Paxos; Lamport 2001, "Paxos made simple") on the roster of one epoch.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct AssemblyMessage {
     /// The epoch that is to begin.
     pub epoch: u32,
-    /// The ballot: a counter, then the proposer, so that no two proposers share one.
-    pub ballot: (u32, PeerIx),
+    /// The ballot.
+    pub ballot: Ballot,
     /// What is said.
     pub kind: AssemblyKind,
 }
@@ -154,12 +167,12 @@ pub enum AssemblyKind {
     /// I will; and this is where I stand.
     Promise {
         /// What I accepted before in this epoch.
-        accepted: Option<((u32, PeerIx), Proposal)>,
+        accepted: Option<(Ballot, Proposal)>,
         /// How many rounds made my model.
         version: u32,
         /// Its digest.
         model: Digest,
-        /// The highest round that I took part in.
+        /// The first round that I have not begun.
         round: u32,
         /// Peers whose messages were refused as malformed.
         accused: Vec<PeerIx>,
@@ -192,6 +205,8 @@ pub struct Proposal {
 pub(crate) struct Patience {
     /// Ask again then.
     pub(crate) again: Time,
-    /// Give up then.
+    /// Give up then, unless the peer shows that it is alive.
     pub(crate) until: Time,
+    /// Give up then in any case.
+    pub(crate) latest: Time,
 }

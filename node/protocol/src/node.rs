@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 use crate::core::Core;
 use crate::event::RunEvent;
 use crate::gossip::Gossip;
-use crate::message::Message;
+use crate::message::{Ballot, Message, Proposal};
 use crate::rounds::Rounds;
 use crate::settings::{Algorithm, Settings};
 use crate::values::Values;
@@ -87,6 +87,19 @@ pub struct Snapshot {
     pub records: u64,
     /// What was spent towards each peer, by each budget rule, in the unit of its price.
     pub spent: Vec<Vec<f64>>,
+    /// What the node promised about the next roster.
+    pub acceptor: Option<Acceptor>,
+}
+
+/// A voter's memory in the agreement on a roster: a promise must survive a crash.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Acceptor {
+    /// The epoch that is to begin.
+    pub epoch: u32,
+    /// The highest ballot that it follows.
+    pub promised: Ballot,
+    /// What it accepted.
+    pub accepted: Option<(Ballot, Proposal)>,
 }
 
 /// One participant.
@@ -106,11 +119,11 @@ impl Node {
     /// The participant at position `me`. `noise` is for message noise and needed only where the settings ask for it.
     ///
     /// # Panics
-    /// Where `me` is not below the number of nodes.
+    /// Where `me` is not below the number of nodes, or the settings ask for message noise and there is no source of it.
     pub fn new(me: PeerIx, settings: Arc<Settings>, noise: Option<Box<dyn NoiseSource>>) -> Self {
         assert!((me as usize) < settings.nodes, "node {me} of {}", settings.nodes);
         let machine = match &settings.algorithm {
-            Algorithm::Rounds => Machine::Rounds(Box::new(Rounds::new(&settings))),
+            Algorithm::Rounds(_) => Machine::Rounds(Box::new(Rounds::new(&settings))),
             Algorithm::Gossip(_) => Machine::Gossip(Box::new(Gossip::new(me, &settings, noise))),
             Algorithm::Walk(_) => Machine::Walk(Box::new(Walk::new(me, &settings))),
         };
@@ -118,12 +131,12 @@ impl Node {
     }
 
     /// A participant that comes back after a crash with what it had saved. `records` is the number of records that its ledger holds, which may
-    /// be larger than the snapshot's; `spent_since` counts those after the snapshot, which are charged in full.
+    /// be larger than the snapshot's: those that came after it are charged in full.
     #[must_use]
     pub fn restored(mut self, snapshot: &Snapshot, records: u64) -> Self {
         self.core.restore(snapshot, records);
         match &mut self.machine {
-            Machine::Rounds(rounds) => rounds.restore(snapshot),
+            Machine::Rounds(rounds) => rounds.restore(&self.core.settings, snapshot),
             Machine::Gossip(gossip) => gossip.restore(snapshot),
             Machine::Walk(walk) => walk.restore(snapshot),
         }

@@ -1,15 +1,16 @@
 //! What the state machine needs to know, the same at all participants.
 
 use std::fmt;
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 use learn::optimiser::{OptimiserSpec, Schedule as StepSizes};
 use privacy::event::DpEvent;
 use serde::{Deserialize, Serialize};
-use topology::schedule::RunKey;
-use topology::{MixingMatrix, Schedule};
+use topology::schedule::{Plan, RunKey, shuffled_order};
+use topology::{MixingMatrix, Schedule, TopologyError};
 
 use crate::account::Price;
+use crate::gossip::MixingPlan;
 use crate::values::Values;
 
 /// Identifies a run: messages of others are refused.
@@ -54,11 +55,43 @@ pub struct Settings {
 #[derive(Debug, Clone)]
 pub enum Algorithm {
     /// Averaging rounds that end in exact consensus.
-    Rounds,
+    Rounds(RoundsSettings),
     /// Gossip SGD, or one-shot averaging where `train` is false.
     Gossip(GossipSettings),
     /// A token that walks.
     Walk(WalkSettings),
+}
+
+/// Settings of averaging rounds.
+#[derive(Debug, Clone)]
+pub struct RoundsSettings {
+    plans: Arc<Plans>,
+}
+
+/// The plan of each round, made by whichever participant asks first: a simulation has thousands in one process. The plan follows from the
+/// run, the round and the roster alone, so it does not matter who made it.
+#[derive(Debug)]
+struct Plans(Vec<OnceLock<MadePlan>>);
+
+/// A plan, and the roster for which it was made.
+type MadePlan = (Arc<[crate::PeerIx]>, Arc<Plan>);
+
+impl RoundsSettings {
+    /// For a run of so many rounds.
+    pub fn new(rounds: u32) -> Self {
+        Self { plans: Arc::new(Plans((0..rounds).map(|_| OnceLock::new()).collect())) }
+    }
+
+    /// Who meets whom in `round`: shuffled doubling over positions in `members`.
+    pub fn plan(&self, key: &RunKey, round: u32, members: &Arc<[crate::PeerIx]>) -> Arc<Plan> {
+        let make = || {
+            let order = shuffled_order(key, u64::from(round), members.len());
+            Arc::new(Plan::with_order(order).expect("a shuffled order is a permutation of the members"))
+        };
+        let Some(slot) = self.plans.0.get(round as usize) else { return make() };
+        let (made_for, plan) = slot.get_or_init(|| (members.clone(), make()));
+        if made_for == members { plan.clone() } else { make() }
+    }
 }
 
 /// Settings of gossip.
@@ -72,6 +105,19 @@ pub struct GossipSettings {
     pub message_noise: f64,
     /// Whether contributions are gradients at the current state; otherwise the state is the contribution (`mean`).
     pub train: bool,
+    /// Who hears whom, worked out once for all nodes of a process.
+    pub(crate) plan: Arc<MixingPlan>,
+}
+
+impl GossipSettings {
+    /// Plain averaging of `nodes` nodes by `schedule`; the public fields change what is done.
+    ///
+    /// # Errors
+    /// A schedule that does not take so many nodes.
+    pub fn new(schedule: Arc<Schedule>, nodes: usize) -> Result<Self, TopologyError> {
+        let plan = Arc::new(MixingPlan::new(&schedule, nodes)?);
+        Ok(Self { schedule, accelerate: Arc::default(), message_noise: 0.0, train: false, plan })
+    }
 }
 
 /// Settings of a walk.

@@ -30,6 +30,13 @@ impl Values {
         Self(values.into())
     }
 
+    /// As [`derived`](Self::derived), written in place: one allocation where a `Vec` would need two.
+    pub(crate) fn filled(len: usize, fill: impl FnOnce(&mut [f32])) -> Self {
+        let mut values: Arc<[f32]> = std::iter::repeat_n(0.0, len).collect();
+        fill(Arc::get_mut(&mut values).expect("nobody else has it yet"));
+        Self(values)
+    }
+
     /// The numbers.
     pub fn as_slice(&self) -> &[f32] {
         &self.0

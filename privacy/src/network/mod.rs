@@ -10,6 +10,7 @@
 //! |---|---|---|
 //! | [`Analysis::Local`] | nothing about the watchers | composition of the node's own noisy releases |
 //! | [`rounds`] | each round ends in exact consensus | exact loss of each averaging round, added up, for any model |
+//! | [`doubling`] | as rounds, on one schedule | the same in closed form, for many rounds of many nodes |
 //! | [`contractive`] | the local update map is ρ-Lipschitz | a sound bound for gossip SGD without consensus |
 //! | [`walk`] | as contractive with ρ = 1 | a sound bound for a token's path |
 //! | [`linear`] | contributions do not depend on hidden states | exact for linear-Gaussian protocols; **not** a guarantee for SGD |
@@ -36,6 +37,7 @@ mod consensus;
 pub mod contractive;
 mod conversion;
 mod dense;
+pub mod doubling;
 mod error;
 pub mod linear;
 pub mod message_noise;

@@ -129,6 +129,30 @@ impl Plan {
         block + self.extras().clamp(start, start + block) - start
     }
 
+    /// How many inputs, other than the watcher's own, are in the one message by which `watcher` hears of the input of `source`. What a node hears
+    /// are sums over disjoint sets of inputs, so there is exactly one such message; `None` where both are the same node. Complexity: O(1).
+    ///
+    /// # Panics
+    /// Where there is no such node.
+    pub fn heard_among(&self, source: usize, watcher: usize) -> Option<usize> {
+        let (source, watcher, core) = (self.position_of(source), self.position_of(watcher), self.core());
+        if source == watcher {
+            return None;
+        }
+        if watcher >= core {
+            // An extra hears nothing but the total.
+            return Some(self.nodes - 1);
+        }
+        let differing = (source % core) ^ watcher;
+        if differing == 0 {
+            // The watcher's own extra folds in alone.
+            return Some(1);
+        }
+        let dimension = differing.ilog2() as usize;
+        let step = dimension + usize::from(self.extras() > 0);
+        Some(self.inputs_held(step, self.node_at(watcher ^ (1 << dimension))))
+    }
+
     /// The matrix of step `step` as a weighted mean of the means that the nodes hold. Complexity: O(nodes).
     ///
     /// # Panics

@@ -5,6 +5,7 @@ mod data;
 mod node;
 mod privacy;
 mod swarm;
+mod sim;
 mod topology;
 
 use crate::failure::Result;
@@ -17,6 +18,8 @@ pub(crate) enum Command {
     Topology(topology::Args),
     /// Account for privacy: between the nodes of a network, or for one releasing party
     Privacy(privacy::Args),
+    /// Simulate a swarm: learning, faults and what everybody learns about everybody else
+    Sim(sim::Args),
     /// Show what is in a data set and how it would be divided
     Data(data::Args),
     /// Take part in a run: one participant, over libp2p
@@ -32,6 +35,7 @@ pub(crate) fn run(command: Command) -> Result<ExitCode> {
     match command {
         Command::Topology(args) => topology::run(args),
         Command::Privacy(args) => privacy::run(args),
+        Command::Sim(args) => sim::run(&args),
         Command::Data(args) => data::run(&args),
         Command::Node(args) => node::run(&args),
         Command::Swarm(args) => swarm::run(&args),

@@ -294,6 +294,16 @@ impl Dataset {
         Self { table: Arc::clone(&self.table), rows: Some(rows) }
     }
 
+    /// The records of all `parts`, one after another, without copying a feature; `None` where there are none or they are not parts of one table.
+    pub fn joined(parts: &[Self]) -> Option<Self> {
+        let first = parts.first()?;
+        if !parts.iter().all(|part| Arc::ptr_eq(&part.table, &first.table)) {
+            return None;
+        }
+        let rows = parts.iter().flat_map(|part| (0..part.len()).map(|index| part.table_row(index) as u32));
+        Some(Self { table: Arc::clone(&first.table), rows: Some(rows.collect()) })
+    }
+
     /// The same records in a table of their own: one gather, after which rows are contiguous and the
     /// table that this was a subset of can be freed.
     pub fn compact(&self) -> Self {

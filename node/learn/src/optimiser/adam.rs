@@ -37,6 +37,22 @@ impl Optimiser for Adam {
             *param -= rate * *mean / ((*square * square_scale).sqrt() + SMALL as f32);
         }
     }
+
+    /// Both moments, then the number of steps, which a single holds exactly up to 2²⁴.
+    fn state(&self) -> Vec<f32> {
+        self.mean.iter().chain(&self.square).copied().chain([self.steps as f32]).collect()
+    }
+
+    fn restore(&mut self, state: &[f32]) -> bool {
+        let count = self.mean.len();
+        let fits = state.len() == 2 * count + 1;
+        if fits {
+            self.mean.copy_from_slice(&state[..count]);
+            self.square.copy_from_slice(&state[count..2 * count]);
+            self.steps = state[2 * count] as i32;
+        }
+        fits
+    }
 }
 
 #[cfg(test)]

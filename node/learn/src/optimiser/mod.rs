@@ -27,6 +27,17 @@ pub trait Optimiser: Send {
     /// # Guarantee
     /// Post-processing: if gradients and step sizes are releases or public, so are the parameters.
     fn step(&mut self, params: &mut [f32], gradient: &[f32], step_size: f64);
+
+    /// What the optimiser remembers of earlier gradients, to be handed on or saved beside the parameters. Empty: nothing.
+    fn state(&self) -> Vec<f32> {
+        Vec::new()
+    }
+
+    /// Takes over what [`state`](Self::state) gave; `false` where the length is not that of this optimiser.
+    #[must_use]
+    fn restore(&mut self, state: &[f32]) -> bool {
+        state.is_empty()
+    }
 }
 
 /// An optimiser as a config describes it.
@@ -115,6 +126,25 @@ mod tests {
         assert!(distance_after(OptimiserSpec::Sgd { radius: None }, 200, 0.2) < 1e-6);
         assert!(distance_after(OptimiserSpec::Momentum { momentum: 0.8 }, 300, 0.1) < 1e-6);
         assert!(distance_after(OptimiserSpec::Adam {}, 2_000, 0.01) < 1e-3);
+    }
+
+    #[test]
+    fn an_optimiser_that_takes_over_the_state_of_another_goes_on_as_that_one_would() {
+        for spec in [
+            OptimiserSpec::Sgd { radius: None },
+            OptimiserSpec::Momentum { momentum: 0.8 },
+            OptimiserSpec::Adam {},
+        ] {
+            let (mut first, mut second) = (spec.build(2).unwrap(), spec.build(2).unwrap());
+            let mut params = [1.0_f32, -2.0];
+            (0..3).for_each(|_| first.step(&mut params, &[0.3, 0.7], 0.1));
+            assert!(second.restore(&first.state()), "{spec:?}");
+            let mut copy = params;
+            first.step(&mut params, &[0.1, -0.4], 0.1);
+            second.step(&mut copy, &[0.1, -0.4], 0.1);
+            assert_eq!(params, copy, "{spec:?}");
+            assert!(!second.restore(&[1.0; 7]), "{spec:?}");
+        }
     }
 
     #[test]

@@ -33,6 +33,18 @@ impl Optimiser for Momentum {
         self.velocity.iter_mut().zip(gradient).for_each(|(v, &g)| *v = momentum * *v + g);
         kernel::add_scaled(params, -step_size as f32, &self.velocity);
     }
+
+    fn state(&self) -> Vec<f32> {
+        self.velocity.clone()
+    }
+
+    fn restore(&mut self, state: &[f32]) -> bool {
+        let fits = state.len() == self.velocity.len();
+        if fits {
+            self.velocity.copy_from_slice(state);
+        }
+        fits
+    }
 }
 
 #[cfg(test)]

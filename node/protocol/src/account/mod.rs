@@ -1,8 +1,40 @@
 //! What a run cost, pair by pair: a fold over its log, and the plan before it.
+//!
+//! [`plan()`] finds the noise before a run; an [`Account`] folds over the [lines](crate::LogLine) of its log and gives what was really lost. Both name
+//! the analysis behind each figure, and both round up.
 
+mod convert;
+mod fold;
+mod gossip;
+mod plan;
 mod price;
+mod reader;
+mod release;
+mod rounds;
+mod rows;
+mod shape;
+mod summary;
+mod tally;
+#[cfg(test)]
+mod tests;
+mod walk;
 
-pub use price::Price;
+pub use convert::{Units, epsilon_of, epsilon_of_mu2, mu2_through};
+pub use fold::{Account, FoldError};
+pub use plan::{Aim, Plan, PlanError, Protects, Question, Visibility, plan};
+pub use price::{Price, Prices};
+pub use reader::{ReadError, read_lines};
+pub use release::ReleaseKind;
+pub use shape::Shape;
+pub use summary::{Figure, Interim, Summary};
+
+/// Pairs up to which all watchers of gossip and walks are priced.
+const MOST_PAIRS: usize = 2_000_000;
+
+/// All nodes, or a sample of watchers where all are too many.
+fn priced_watchers(nodes: usize) -> Vec<usize> {
+    if nodes * nodes <= MOST_PAIRS { (0..nodes).collect() } else { tally::sampled_watchers(nodes) }
+}
 
 /// What a planned run costs.
 #[derive(Debug, Clone, PartialEq)]

@@ -1,22 +1,40 @@
 //! The configuration of a run, as people write it: what all participants share, and the faults that a simulation adds.
+//!
+//! [`Layer`]s (a file, flags, a point of a sweep) are laid over each other and become one [`Config`], which holds only values that were checked.
+//! Building it touches neither disk nor network. [`Config::to_toml`] prints the effective values; reading them back gives an equal `Config`.
+//!
+//! Keys are kept flat with the place where each was written rather than in a serde structure: so an error can name key, value and line.
 
+mod build;
+mod duration;
+mod error;
 mod faults;
+mod graph;
+mod keys;
+mod layer;
+mod read;
+mod show;
+#[cfg(test)]
+mod tests;
 
+pub use error::{ConfigError, Place};
 pub use faults::{Crash, Faults, Hostile, HostileKind, Partition, Slow};
-
-use std::collections::BTreeMap;
+pub use keys::{KEYS, Key};
+pub use layer::Layer;
 
 use learn::data::DataSource;
 use learn::model::ModelSpec;
 use learn::optimiser::OptimiserSpec;
 use learn::partition::PartitionSpec;
 use serde::{Deserialize, Serialize};
+use topology::{ScheduleSpec, Spec, SpecError, WalkKernel, Weights};
 
-use crate::settings::Scope;
+use crate::settings::{Scope, Timeouts};
+use crate::values::Digest;
 use crate::work::Adjacency;
 
 /// A run's configuration after all defaults were filled in and everything was checked.
-#[derive(Debug, Clone, PartialEq, Serialize)]
+#[derive(Debug, Clone, PartialEq)]
 pub struct Config {
     /// Name of the run, and of its folder.
     pub name: String,
@@ -36,6 +54,10 @@ pub struct Config {
     pub data: DataSource,
     /// Part of the data that is kept apart as a common test set where the source has none.
     pub test_fraction: f64,
+    /// The graph (`gossip`, `walk`, `mean`) as it was written; [`Config::graph_spec`] gives it its size and seed.
+    pub topology: String,
+    /// Weights on the graph.
+    pub weights: Weights,
     /// How the data are divided.
     pub partition: PartitionSpec,
     /// The model.
@@ -44,23 +66,16 @@ pub struct Config {
     pub optimiser: OptimiserSpec,
     /// What participants do.
     pub algorithm: AlgorithmConfig,
-    /// The graph, as a topology spec (`gossip`, `walk`, `mean`).
-    pub topology: String,
-    /// Weights on the graph.
-    pub weights: String,
     /// Privacy.
     pub privacy: PrivacyConfig,
     /// How long to wait.
-    pub timeouts: TimeoutConfig,
+    pub timeouts: Timeouts,
     /// What goes wrong, in a simulation.
     pub faults: Faults,
-    /// Labels of the nodes, where they have names.
-    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
-    pub labels: BTreeMap<String, String>,
 }
 
 /// Which algorithm, in words of a config.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq)]
 pub struct AlgorithmConfig {
     /// `rounds`, `gossip`, `walk`, `mean`; in the simulator also `alone`, `central`, `local`, `fedavg`.
     pub kind: AlgorithmKind,
@@ -69,11 +84,11 @@ pub struct AlgorithmConfig {
     /// `gossip`, `mean`: Chebyshev acceleration.
     pub accelerate: bool,
     /// `gossip`, `mean`: schedule (`fixed`, `random-matching`, `doubling`, …).
-    pub schedule: String,
+    pub schedule: ScheduleSpec,
     /// `gossip`, `mean`: noise on every message, as a multiple of the contribution's noise.
     pub message_noise: f64,
     /// `walk`: `simple`, `lazy` or `metropolis`.
-    pub kernel: String,
+    pub kernel: WalkKernel,
     /// `walk`: number of tokens.
     pub tokens: usize,
 }
@@ -100,16 +115,43 @@ pub enum AlgorithmKind {
     Fedavg,
 }
 
+impl AlgorithmKind {
+    /// All of them with their words.
+    pub const ALL: [(&'static str, Self); 8] = [
+        ("rounds", Self::Rounds),
+        ("gossip", Self::Gossip),
+        ("walk", Self::Walk),
+        ("mean", Self::Mean),
+        ("alone", Self::Alone),
+        ("central", Self::Central),
+        ("local", Self::Local),
+        ("fedavg", Self::Fedavg),
+    ];
+
+    /// The word for it in a config.
+    pub fn name(self) -> &'static str {
+        Self::ALL.iter().find(|(_, kind)| *kind == self).map_or("rounds", |(name, _)| name)
+    }
+
+    /// Whether it exists only in the simulator, to compare with: no state machine does it.
+    pub fn is_comparison(self) -> bool {
+        matches!(self, Self::Alone | Self::Central | Self::Local | Self::Fedavg)
+    }
+
+    /// Whether participants speak along a graph.
+    pub fn uses_graph(self) -> bool {
+        matches!(self, Self::Gossip | Self::Walk | Self::Mean)
+    }
+}
+
 /// Privacy, in words of a config.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq)]
 pub struct PrivacyConfig {
-    /// Target ε; the noise is calibrated for it. Excludes `noise_multiplier`.
-    #[serde(skip_serializing_if = "Option::is_none")]
+    /// Target ε, for which the noise is calibrated; infinite: no noise. Given exactly where `noise_multiplier` is not.
     pub epsilon: Option<f64>,
     /// δ.
     pub delta: f64,
     /// z: noise divided by the clip norm. 0: no noise, no privacy.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub noise_multiplier: Option<f64>,
     /// C.
     pub clip_norm: f64,
@@ -118,17 +160,59 @@ pub struct PrivacyConfig {
     /// Which loss is to meet ε.
     pub target: Scope,
     /// A bound on the norm of a record's features that all participants declare; needed to certify `contractive`.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub row_norm: Option<f64>,
 }
 
-/// How long to wait, in microseconds (`"250ms"` in a file).
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-pub struct TimeoutConfig {
-    /// Before a missing message is asked for again.
-    pub resend: u64,
-    /// Before a silent peer is given up.
-    pub silence: u64,
-    /// Before a node without a majority ends.
-    pub give_up: u64,
+impl Default for Config {
+    /// The built-in story.
+    fn default() -> Self {
+        Self::from_layers([]).expect("the defaults are valid; a test builds them")
+    }
+}
+
+impl Config {
+    /// Reads a TOML text over the defaults; `source_name` is how errors call it.
+    ///
+    /// # Errors
+    /// Text that is not TOML, a key that does not exist, a value that does not fit.
+    pub fn from_toml(text: &str, source_name: &str) -> Result<Self, ConfigError> {
+        Self::from_layers([Layer::from_toml(text, source_name)?])
+    }
+
+    /// Lays layers over each other and over the defaults, the later ones on top.
+    ///
+    /// # Errors
+    /// A value that does not fit, by itself or beside others.
+    pub fn from_layers(layers: impl IntoIterator<Item = Layer>) -> Result<Self, ConfigError> {
+        let merged = layers.into_iter().fold(Layer::default(), Layer::under);
+        Self::try_from(&merged)
+    }
+
+    /// The effective configuration as TOML, every key with its value.
+    pub fn to_toml(&self) -> String {
+        show::text(&show::entries(self))
+    }
+
+    /// The graph, with its size and, where it is random and names no seed, the seed of the run.
+    ///
+    /// # Errors
+    /// A family that this number of nodes does not fit.
+    pub fn graph_spec(&self) -> Result<Spec, SpecError> {
+        let spec = graph::sized(&self.topology, self.nodes)?;
+        Ok(if self.topology.contains("seed=") { spec } else { spec.with_seed(self.seed) })
+    }
+
+    /// Digest of what all participants must share: everything but `data`, of which each has its own, and `faults`, which only a simulation has.
+    pub fn digest(&self) -> Digest {
+        Digest::of_text(&show::text(&show::shared(self)))
+    }
+
+    /// The keys, of those that participants must share, in which two configurations differ.
+    pub fn differing_keys(&self, other: &Self) -> Vec<&'static str> {
+        let (mine, theirs) = (show::shared(self), show::shared(other));
+        let value = |entries: &[show::Shown], key: &str| {
+            entries.iter().find(|(name, _)| *name == key).map(|(_, value)| value.clone())
+        };
+        KEYS.iter().map(|key| key.name).filter(|key| value(&mine, key) != value(&theirs, key)).collect()
+    }
 }

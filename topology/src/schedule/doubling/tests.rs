@@ -124,3 +124,32 @@ fn a_step_of_a_million_nodes_is_made() {
     assert_eq!(plan.matrix(5).entries(), 2 * (1 << 19) + extras);
     assert_eq!(plan.inputs_held(20, 17), 1_000_007);
 }
+
+/// Follows sets of inputs through the steps: the independent count of what each message sums up.
+#[test]
+fn every_input_is_heard_of_once_among_as_many_as_the_plan_says() {
+    for nodes in 1..=40 {
+        let order: Vec<u32> = (0..nodes as u32).map(|i| (i * 7 + 3) % nodes as u32).collect();
+        let plan = Plan::with_order(order).unwrap_or_else(|_| Plan::new(nodes).unwrap());
+        let mut held: Vec<std::collections::BTreeSet<usize>> = (0..nodes).map(|node| [node].into()).collect();
+        let mut heard = vec![vec![None; nodes]; nodes];
+        for step in 0..plan.steps() {
+            let before = held.clone();
+            for node in 0..nodes {
+                let Some(partner) = plan.role(step, node).hears() else { continue };
+                let new: Vec<usize> =
+                    before[partner].iter().copied().filter(|&input| input != node).collect();
+                for &input in &new {
+                    assert!(heard[node][input].is_none(), "{nodes} nodes: {node} hears {input} twice");
+                    heard[node][input] = Some(new.len());
+                }
+                held[node].extend(before[partner].iter());
+            }
+        }
+        for (watcher, row) in heard.iter().enumerate() {
+            for (source, &among) in row.iter().enumerate() {
+                assert_eq!(plan.heard_among(source, watcher), among, "{nodes} nodes: {source} by {watcher}");
+            }
+        }
+    }
+}

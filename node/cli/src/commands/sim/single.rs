@@ -1,0 +1,70 @@
+//! One run: progress on stderr, a folder on disk, and the result on stdout.
+
+use std::process::ExitCode;
+
+use learn::checkpoint::CheckpointInfo;
+use protocol::Setup;
+use protocol::config::Config;
+use sim::Options;
+use sim::folder::Folder;
+use sim::metrics::{self, Row};
+use sim::run::{Done, RunResult};
+
+use super::{Args, Format, report};
+use crate::failure::{Failure, Result};
+use crate::{output, progress};
+
+pub(super) fn run(args: &Args, config: Config) -> Result<ExitCode> {
+    let setup = Setup::new(config)?;
+    let mut folder = Folder::create(&args.out, &setup.config.name, &setup.config.to_toml())?;
+    let done = with_progress(args, &setup, &mut folder)?;
+    let result = RunResult { run: folder.path().display().to_string(), ..done.result.clone() };
+    write_folder(&mut folder, &setup, &done, &result)?;
+    let text = match args.format {
+        Format::Table => report::table(&setup, &result),
+        Format::Json => report::json(&result)?,
+    };
+    output::write(None, text.as_bytes())?;
+    Ok(ExitCode::SUCCESS)
+}
+
+fn with_progress(args: &Args, setup: &Setup, folder: &mut Folder) -> Result<Done> {
+    let bar = progress::bar(u64::from(setup.config.rounds), "rounds");
+    let options = Options { threads: args.threads, ..Options::default() };
+    let observe = &mut |row: &Row| {
+        bar.set_position(u64::from(row.round) + 1);
+        bar.set_message(so_far(row));
+    };
+    let pool = rayon::ThreadPoolBuilder::new().num_threads(args.threads).build();
+    let pool = pool.map_err(|error| Failure::of(error, Some("use `--threads 1`".into())))?;
+    let mut run = || sim::run::run(setup, &options, &mut |line| folder.append(line), observe);
+    // Comparisons work on the threads that they are called from.
+    let done = if setup.config.algorithm.kind.is_comparison() { pool.install(&mut run) } else { run() };
+    bar.finish_and_clear();
+    Ok(done?)
+}
+
+/// Loss and ε, as far as they are known.
+fn so_far(row: &Row) -> String {
+    let shown = |name: &str, value: Option<f64>| value.map(|value| format!("{name} {value:.3}"));
+    let loss = row.train_loss.or(row.quality.test_loss);
+    let parts = [Some("rounds".to_owned()), shown("loss", loss), shown("ε", row.epsilon_worst)];
+    parts.into_iter().flatten().collect::<Vec<_>>().join("  ")
+}
+
+fn write_folder(folder: &mut Folder, setup: &Setup, done: &Done, result: &RunResult) -> Result<()> {
+    folder.finish_log()?;
+    folder.write("metrics.csv", metrics::csv(&done.rows).as_bytes())?;
+    folder.write("result.json", report::json(result)?.as_bytes())?;
+    if done.model.iter().all(|value| value.is_finite()) {
+        let info = CheckpointInfo {
+            config_digest: setup.digest.to_string(),
+            round: u64::from(result.finished_rounds),
+            guarantee: report::guarantee(result),
+        };
+        folder.save_model(setup.model.as_ref(), &done.model, &info)?;
+    } else {
+        eprintln!("note: the models are not finite, so none was saved; a smaller `learning_rate` may help");
+    }
+    Ok(())
+}

@@ -1,0 +1,56 @@
+//! Several runs: a table with mean ± spread, or all results as JSON.
+
+use std::process::ExitCode;
+
+use protocol::config::Layer;
+use serde_json::{Value, json};
+use sim::Options;
+use sim::run::RunResult;
+use sim::sweep::{Axis, Sweep};
+
+use super::{Args, Format, report};
+use crate::failure::{Failure, Result};
+use crate::{output, progress};
+
+pub(super) fn run(args: &Args, layers: &[Layer], axes: &[Axis]) -> Result<ExitCode> {
+    let sweep = Sweep::new(layers, axes, args.seeds.unwrap_or(1))?;
+    let bar = progress::bar(sweep.runs.len() as u64, "runs");
+    let results = sweep.run(args.threads, &Options::default(), &|_, _| bar.inc(1));
+    bar.finish_and_clear();
+    let results = results?;
+    let summaries = sweep.summary(&results);
+    let text = match args.format {
+        Format::Table => {
+            let keys: Vec<String> = axes.iter().map(|axis| axis.key.clone()).collect();
+            report::sweep_table(&keys, &summaries)
+        }
+        Format::Json => {
+            report::json(&json!({ "runs": runs(&sweep, &results)?, "summary": set_as_objects(&summaries)? }))?
+        }
+    };
+    output::write(None, text.as_bytes())?;
+    Ok(ExitCode::SUCCESS)
+}
+
+/// Every result with the values that it was run with.
+fn runs(sweep: &Sweep, results: &[RunResult]) -> Result<Vec<Value>> {
+    let one = |(planned, result): (&sim::sweep::Planned, &RunResult)| {
+        let mut value = serde_json::to_value(result).map_err(|error| Failure::of(error, None))?;
+        value["set"] = object(&sweep.points[planned.point].0);
+        Ok(value)
+    };
+    sweep.runs.iter().zip(results).map(one).collect()
+}
+
+fn set_as_objects(summaries: &[sim::sweep::Summary]) -> Result<Vec<Value>> {
+    let one = |summary: &sim::sweep::Summary| {
+        let mut value = serde_json::to_value(summary).map_err(|error| Failure::of(error, None))?;
+        value["set"] = object(&summary.set.0);
+        Ok(value)
+    };
+    summaries.iter().map(one).collect()
+}
+
+fn object(pairs: &[(String, String)]) -> Value {
+    Value::Object(pairs.iter().map(|(key, value)| (key.clone(), Value::String(value.clone()))).collect())
+}

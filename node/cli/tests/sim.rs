@@ -1,0 +1,209 @@
+//! `murmur sim`: exit codes, what is printed, what is left on disk, and what is said about bad input.
+
+#![allow(clippy::unwrap_used, reason = "this is a test")]
+
+use std::path::{Path, PathBuf};
+
+use assert_cmd::Command;
+use serde_json::Value;
+
+/// Small enough to take a moment.
+const SMALL: [&str; 6] = ["--set", "nodes=4", "--set", "rounds=3", "--set", "privacy.noise_multiplier=2"];
+
+fn murmur(arguments: &[&str]) -> Command {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_murmur"));
+    command.arg("sim").args(arguments);
+    command
+}
+
+fn stdout(arguments: &[&str]) -> String {
+    let output = murmur(arguments).assert().success().get_output().stdout.clone();
+    String::from_utf8(output).unwrap()
+}
+
+/// An empty folder of this test's own.
+fn folder(name: &str) -> PathBuf {
+    let path = Path::new(env!("CARGO_TARGET_TMPDIR")).join("sim").join(name);
+    let _ = std::fs::remove_dir_all(&path);
+    path
+}
+
+fn small(out: &Path, more: &[&str]) -> Value {
+    let out = out.to_str().unwrap();
+    let arguments = [&SMALL[..], &["--out", out, "--format", "json"], more].concat();
+    serde_json::from_str(&stdout(&arguments)).unwrap()
+}
+
+/// Exit code 2, nothing on stdout, and every part on stderr.
+#[track_caller]
+fn refused(arguments: &[&str], parts: &[&str]) {
+    let output = murmur(arguments).assert().code(2).get_output().clone();
+    let message = String::from_utf8(output.stderr).unwrap();
+    assert!(output.stdout.is_empty());
+    for part in parts {
+        assert!(message.contains(part), "`{part}` is not in: {message}");
+    }
+}
+
+#[test]
+fn json_has_every_key_that_is_promised() {
+    let result = small(&folder("json"), &[]);
+    for key in [
+        "algorithm",
+        "nodes",
+        "rounds",
+        "seed",
+        "run",
+        "test_acc",
+        "test_loss",
+        "consensus_distance",
+        "bytes_per_node",
+        "broken_rounds",
+    ] {
+        assert!(!result[key].is_null(), "{key}: {result}");
+    }
+    assert_eq!((result["algorithm"].as_str(), result["nodes"].as_u64()), (Some("rounds"), Some(4)));
+    let privacy = &result["privacy"];
+    assert_eq!((privacy["adjacency"].as_str(), privacy["private"].as_bool()), (Some("record"), Some(false)));
+    for scope in ["worst", "mean", "local"] {
+        let figure = &privacy[scope];
+        assert!(figure["epsilon"].as_f64().unwrap() > 0.0, "{privacy}");
+        assert!(figure["mu2"].is_number() && !figure["analysis"].as_str().unwrap().is_empty(), "{privacy}");
+    }
+}
+
+#[test]
+fn the_folder_has_what_it_should_and_is_never_written_twice() {
+    let out = folder("folder");
+    let (first, second) = (small(&out, &[]), small(&out, &[]));
+    assert_eq!(first["run"].as_str().unwrap(), out.join("run").to_str().unwrap());
+    assert_eq!(second["run"].as_str().unwrap(), out.join("run-2").to_str().unwrap());
+    let mut names: Vec<String> = std::fs::read_dir(out.join("run"))
+        .unwrap()
+        .map(|entry| entry.unwrap().file_name().into_string().unwrap())
+        .collect();
+    names.sort();
+    assert_eq!(names, ["config.toml", "log.jsonl", "metrics.csv", "model.safetensors", "result.json"]);
+    let metrics = std::fs::read_to_string(out.join("run/metrics.csv")).unwrap();
+    let mut lines = metrics.lines();
+    assert_eq!(
+        lines.next(),
+        Some(
+            "round,time,train_loss,test_loss,test_acc,consensus_distance,bytes,epsilon_worst,epsilon_mean,epsilon_local"
+        )
+    );
+    assert_eq!(lines.count(), 3);
+    let config = out.join("run/config.toml");
+    let again = stdout(&[config.to_str().unwrap(), "--dump-config"]);
+    assert_eq!(again, std::fs::read_to_string(&config).unwrap());
+}
+
+#[test]
+fn the_same_seed_gives_the_same_log_byte_for_byte_and_another_does_not() {
+    let out = folder("replay");
+    let log = |more: &[&str]| {
+        let result = small(&out, more);
+        std::fs::read(Path::new(result["run"].as_str().unwrap()).join("log.jsonl")).unwrap()
+    };
+    let first = log(&[]);
+    assert!(first.len() > 1000);
+    assert_eq!(first, log(&[]));
+    assert_eq!(first, log(&["--threads", "1"]));
+    // The first line tells the configuration, so it differs anyway: what happened after it must too.
+    let other = log(&["--seed", "2"]);
+    let after_first =
+        |log: &[u8]| log.iter().position(|&byte| byte == b'\n').map(|at| log[at..].to_vec()).unwrap();
+    assert_ne!(after_first(&first), after_first(&other));
+}
+
+#[test]
+fn every_comparison_runs_and_names_its_analysis() {
+    let out = folder("compare");
+    for (kind, analysis) in
+        [("central", "central"), ("local", "local"), ("alone", "local"), ("fedavg", "local")]
+    {
+        let result = small(&out, &["--set", &format!("algorithm.kind={kind}")]);
+        assert_eq!(result["algorithm"], kind);
+        assert_eq!(result["privacy"]["worst"]["analysis"], analysis, "{result}");
+        assert!(result["test_acc"].as_f64().unwrap() > 0.1, "{result}");
+    }
+}
+
+#[test]
+fn without_noise_all_ways_to_average_full_batches_are_gradient_descent() {
+    let out = folder("descent");
+    let loss = |kind: &str| {
+        let pairs = ["--set", "privacy.noise_multiplier=0", "--set", "privacy.clip_norm=1e6", "--set"];
+        let kind = format!("algorithm.kind={kind}");
+        small(&out, &[&pairs[..], &[&kind, "--set", "rounds=5", "--set", "data=blobs:nodes=4"]].concat())["test_loss"]
+            .as_f64()
+            .unwrap()
+    };
+    let central = loss("central");
+    for kind in ["local", "fedavg"] {
+        assert!((loss(kind) - central).abs() < 1e-5 * central, "{kind}: {} and {central}", loss(kind));
+    }
+}
+
+#[test]
+fn the_effective_configuration_is_printed_and_reads_back() {
+    let text = stdout(&["--dump-config", "--set", "topology=karate", "--set", "faults.delay=20ms"]);
+    assert!(text.contains("nodes = 34\n") && text.contains("delay = \"20ms\""), "{text}");
+    let file = folder("dump").with_extension("toml");
+    std::fs::create_dir_all(file.parent().unwrap()).unwrap();
+    std::fs::write(&file, &text).unwrap();
+    assert_eq!(stdout(&[file.to_str().unwrap(), "--dump-config"]), text);
+}
+
+#[test]
+fn a_sweep_gives_all_runs_and_a_summary() {
+    let arguments = ["--sweep", "algorithm.kind=central,local", "--seeds", "2", "--format", "json"];
+    let result: Value = serde_json::from_str(&stdout(&[&SMALL[..], &arguments].concat())).unwrap();
+    assert_eq!(
+        (result["runs"].as_array().unwrap().len(), result["summary"].as_array().unwrap().len()),
+        (4, 2)
+    );
+    let summary = &result["summary"][1];
+    assert_eq!(summary["set"]["algorithm.kind"], "local");
+    assert_eq!(summary["test_acc"]["count"], 2);
+    assert_eq!((&result["runs"][0]["seed"], &result["runs"][1]["seed"]), (&1.into(), &2.into()));
+    let table = stdout(&[&SMALL[..], &["--sweep", "algorithm.kind=central,local", "--seeds", "2"]].concat());
+    assert!(table.starts_with("algorithm.kind") && table.contains(" ± "), "{table}");
+}
+
+#[test]
+fn the_table_names_every_analysis_and_says_that_nobody_is_protected() {
+    let out = folder("table");
+    let text = stdout(&[&SMALL[..], &["--out", out.to_str().unwrap()]].concat());
+    for part in [
+        "test accuracy",
+        "consensus distance",
+        "bytes per node",
+        "broken rounds",
+        "worst pair",
+        "mean over pairs",
+        "analysis",
+        "protects nobody",
+    ] {
+        assert!(text.contains(part), "`{part}` is not in: {text}");
+    }
+}
+
+#[test]
+fn bad_input_is_refused_with_key_value_place_and_hint() {
+    refused(&["--set", "privacy.epsilom=2"], &["privacy.epsilom", "did you mean `privacy.epsilon`?"]);
+    refused(
+        &["--set", "privacy.clip_norm=0"],
+        &["privacy.clip_norm = 0", "positive", "--set privacy.clip_norm=0"],
+    );
+    refused(&["--set", "nodes"], &["key=value"]);
+    refused(&["--sweep", "nodes="], &["names no values", "hint:"]);
+    refused(&["--sweep", "nodez=1,2"], &["nodez", "did you mean `nodes`?"]);
+    refused(&["missing.toml"], &["cannot read `missing.toml`", "--dump-config"]);
+    refused(&["--set", "nodes=5000", "--set", "rounds=1"], &["use at most"]);
+    refused(&["--set", "topology=karate", "--set", "nodes=64"], &["karate", "64", "34"]);
+    let file = folder("bad").with_extension("toml");
+    std::fs::create_dir_all(file.parent().unwrap()).unwrap();
+    std::fs::write(&file, "nodes = 4\n\n[privacy]\nepsilon = -1\n").unwrap();
+    refused(&[file.to_str().unwrap()], &["privacy.epsilon = -1", "bad.toml`, line 4"]);
+}

@@ -1,0 +1,239 @@
+//! The account of a run: a fold over the lines of its log.
+
+use privacy::network::{NetworkError, Watchers};
+use thiserror::Error;
+
+use super::convert::{Binned, epsilon_of_mu2, mu2_through};
+use super::gossip::GossipFold;
+use super::rounds::RoundsFold;
+use super::rows::Table;
+use super::summary::{Figure, Interim, Summary};
+use super::tally::Tally;
+use super::walk::WalkFold;
+use super::{ReleaseKind, Shape, Units};
+use crate::event::{LogLine, RunEvent};
+use crate::settings::Algorithm;
+
+/// Pairs up to which [`Account::interim`] gives a mean.
+const INTERIM_PAIRS: usize = 1 << 23;
+
+/// A question that an account does not answer.
+#[derive(Debug, Error)]
+pub enum FoldError {
+    /// Numbers that are no run.
+    #[error("an account needs at least one node and a δ between 0 and 1: {nodes} nodes, δ = {delta}")]
+    Shape {
+        /// Nodes.
+        nodes: usize,
+        /// δ.
+        delta: f64,
+    },
+    /// What the network accountant refused.
+    #[error(transparent)]
+    Network(#[from] NetworkError),
+}
+
+/// What really happened, priced pair by pair.
+///
+/// # Guarantee
+/// At any time the figures bound what the lines folded so far can have revealed; what is not settled counts in full, and so does what no
+/// analysis covers.
+///
+/// # Assumes
+/// The log has a [`RunEvent::Released`] for every contribution that left its node; watchers that follow the protocol; independent Gaussian noise as the
+/// events say; ρ as certified.
+#[derive(Debug, Clone)]
+pub struct Account {
+    shape: Shape,
+    tally: Tally,
+    machine: Machine,
+    binned: Binned,
+}
+
+#[derive(Debug, Clone)]
+enum Machine {
+    Rounds(RoundsFold),
+    Gossip(Box<GossipFold>),
+    Walk(WalkFold),
+}
+
+impl Account {
+    /// An empty account.
+    ///
+    /// # Errors
+    /// No nodes, or a δ outside (0, 1).
+    pub fn new(shape: Shape) -> Result<Self, FoldError> {
+        if shape.nodes == 0 || !(shape.delta > 0.0 && shape.delta < 1.0) {
+            return Err(FoldError::Shape { nodes: shape.nodes, delta: shape.delta });
+        }
+        let machine = match &shape.algorithm {
+            Algorithm::Rounds(_) => Machine::Rounds(RoundsFold::default()),
+            Algorithm::Gossip(_) => Machine::Gossip(Box::default()),
+            Algorithm::Walk(_) => Machine::Walk(WalkFold::default()),
+        };
+        let tally = Tally::new(&shape, matches!(machine, Machine::Rounds(_)));
+        Ok(Self { binned: Binned::new(shape.delta), shape, tally, machine })
+    }
+
+    /// Takes the next line. Lines of one node must come in their order; lines of different nodes may be mixed.
+    pub fn push(&mut self, line: &LogLine) {
+        if let RunEvent::Run { private_noise, .. } = &line.event {
+            self.shape.private_noise &= *private_noise;
+        }
+        let Some(node) = line.node.map(|node| node as usize).filter(|&node| node < self.shape.nodes) else {
+            return;
+        };
+        let (shape, tally) = (&self.shape, &mut self.tally);
+        match &mut self.machine {
+            Machine::Rounds(fold) => fold.on(shape, tally, node, &line.event),
+            Machine::Gossip(fold) => fold.on(shape, tally, node, &line.event),
+            Machine::Walk(fold) => fold.on(shape, tally, node, &line.event),
+        }
+    }
+
+    /// The run is over: the last round, which no later one confirms, counts as clean if all that ended it agree.
+    pub fn settle_final(&mut self) {
+        if let Machine::Rounds(fold) = &mut self.machine {
+            fold.settle_final(&self.shape, &mut self.tally);
+        }
+    }
+
+    /// What the account is about.
+    pub fn shape(&self) -> &Shape {
+        &self.shape
+    }
+
+    /// Figures for a display while the run goes on; never below those that [`Self::summary`] would give.
+    pub fn interim(&mut self) -> Interim {
+        let local = self.tally.local_epsilons(false);
+        let most = local.iter().copied().fold(0.0, f64::max);
+        let pairs = self.shape.nodes * self.tally.watchers().len();
+        if !matches!(self.machine, Machine::Rounds(_)) || pairs == 0 || pairs > INTERIM_PAIRS {
+            return Interim { worst: most, mean: None, local: most };
+        }
+        let Machine::Rounds(fold) = &self.machine else { unreachable!("checked above") };
+        let pending = self.tally.pending(fold.unsettled());
+        let table = self.tally.table(&pending, &local, Some(&mut self.binned));
+        let worst = if self.tally.is_complete() { table.worst().0 } else { most };
+        Interim { worst, mean: Some(table.mean()), local: most }
+    }
+
+    /// All figures of the run.
+    pub fn summary(&mut self) -> Summary {
+        let local = self.tally.local_epsilons(true);
+        let table = self.rows(&local);
+        let most = local.iter().copied().fold(0.0, f64::max);
+        let delta = self.shape.delta;
+        let name = |analysis: &str| {
+            if most == f64::INFINITY { "none (no noise)".into() } else { analysis.to_owned() }
+        };
+        let mu2 = |epsilon: f64| mu2_through(epsilon, delta);
+        let (worst, pair) = table.worst();
+        let (worst, pair) = if table.complete { (worst, pair) } else { (most, None) };
+        let local_name = if table.complete && worst < most { table.name.as_str() } else { "local" };
+        let mean = table.mean();
+        Summary {
+            adjacency: self.shape.adjacency,
+            delta,
+            private: self.shape.private_noise && most < f64::INFINITY,
+            worst: Figure { epsilon: worst, mu2: mu2(worst), analysis: name(local_name), pair },
+            mean: Figure { epsilon: mean, mu2: mu2(mean), analysis: name(&table.mean_name()), pair: None },
+            local: Figure { epsilon: most, mu2: mu2(most), analysis: name("local"), pair: None },
+            releases: self.tally.releases(),
+            broken_rounds: self.broken_rounds(),
+        }
+    }
+
+    /// Rounds that were charged in full.
+    pub fn broken_rounds(&self) -> u64 {
+        match &self.machine {
+            Machine::Rounds(fold) => fold.broken,
+            Machine::Gossip(_) | Machine::Walk(_) => 0,
+        }
+    }
+
+    /// ε of `source` towards `watcher`: the least of the analysis that applies and local. Zero towards oneself.
+    ///
+    /// # Panics
+    /// Where there is no such node.
+    pub fn epsilon(&mut self, source: usize, watcher: usize) -> f64 {
+        assert!(source < self.shape.nodes && watcher < self.shape.nodes, "a pair of nodes of the run");
+        if source == watcher {
+            return 0.0;
+        }
+        let local = self.tally.local_epsilons(true);
+        let table = match &self.machine {
+            Machine::Rounds(fold) => {
+                let pending = self.tally.pending(fold.unsettled());
+                let spent = self.tally.spent(source, watcher, &pending);
+                let epsilon = spent.map(|spent| self.tally.units.epsilon(&spent, self.shape.delta));
+                return epsilon.unwrap_or(f64::INFINITY).min(local[source]);
+            }
+            Machine::Gossip(fold) => fold.table(&self.shape, &self.tally, vec![watcher], &local),
+            Machine::Walk(fold) => fold.table(&self.shape, &self.tally, vec![watcher], &local),
+        };
+        table.rows[0][source]
+    }
+
+    /// μ² of `source` towards `watcher`; where contributions are on samples, that of the Gaussian whose curve passes through (ε, δ).
+    ///
+    /// # Panics
+    /// Where there is no such node.
+    pub fn mu2(&mut self, source: usize, watcher: usize) -> f64 {
+        mu2_through(self.epsilon(source, watcher), self.shape.delta)
+    }
+
+    /// ε of `source` towards every node, for a report; `None` towards watchers that were not priced, where there are too many.
+    ///
+    /// # Panics
+    /// Where there is no such node.
+    pub fn row(&mut self, source: usize) -> Vec<Option<f64>> {
+        let local = self.tally.local_epsilons(true);
+        let table = self.rows(&local);
+        let mut row = vec![None; self.shape.nodes];
+        for (&watcher, losses) in table.watchers.iter().zip(&table.rows) {
+            row[watcher] = Some(if watcher == source { 0.0 } else { losses[source] });
+        }
+        row
+    }
+
+    /// ε of every node towards nodes that pool what they saw; 0 for the members.
+    ///
+    /// # Guarantee
+    /// The joint view of the members is (ε, δ)-DP for each node outside: by exact linear algebra for clean rounds, local otherwise.
+    ///
+    /// # Assumes
+    /// As the account.
+    ///
+    /// # Errors
+    /// Nobody, everybody, or somebody who is not there.
+    pub fn coalition(&mut self, members: &[usize]) -> Result<Vec<f64>, FoldError> {
+        let watchers = Watchers::new(members, self.shape.nodes)?;
+        let local = self.tally.local_epsilons(true);
+        let kind = ReleaseKind::of(&self.shape.release);
+        let mut found = local;
+        if let (Machine::Rounds(fold), ReleaseKind::Gaussian { .. }, Units::Gaussian) =
+            (&self.machine, kind, &self.tally.units)
+        {
+            let price = kind.gaussian_price();
+            for (epsilon, unit) in found.iter_mut().zip(fold.coalition(&self.shape, &watchers)?) {
+                *epsilon = epsilon.min(epsilon_of_mu2(price.of(unit), self.shape.delta));
+            }
+        }
+        watchers.members().iter().for_each(|&member| found[member] = 0.0);
+        Ok(found)
+    }
+
+    /// ε of all priced pairs.
+    fn rows(&mut self, local: &[f64]) -> Table {
+        let watchers = super::priced_watchers(self.shape.nodes);
+        match &self.machine {
+            Machine::Rounds(fold) => {
+                let pending = self.tally.pending(fold.unsettled());
+                self.tally.table(&pending, local, None)
+            }
+            Machine::Gossip(fold) => fold.table(&self.shape, &self.tally, watchers, local),
+            Machine::Walk(fold) => fold.table(&self.shape, &self.tally, watchers, local),
+        }
+    }
+}

@@ -1,0 +1,307 @@
+//! `rounds`, folded: which rounds ended in proven consensus, and what the others cost.
+//!
+//! A round is *clean* where all that started it started from the same model, all that ended it ended with the same model, somebody ended it, and whatever
+//! was started after it, up to and with the next round that somebody ended, started from that model. Then every contribution was computed at a model
+//! that all hold, messages were those of the plan or fewer, and the round costs the leverages of [`privacy::network::doubling`]. Every other round costs each
+//! of its contributors the whole contribution, towards everybody.
+//!
+//! A node outside the roster sees no message of a clean round, but the model is given to it when it comes back: it is charged as somebody who
+//! hears the total and nothing else.
+//!
+//! A round is settled once the next one is known to follow from it. A line that contradicts a settled round comes too late to take the charge back, so
+//! the round is charged a second time, in full.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use privacy::network::doubling::Blocks;
+use privacy::network::{NetworkError, Phase, Run, Step, Watchers, rounds};
+use topology::schedule::{Plan, shuffled_order};
+
+use super::Shape;
+use super::tally::Tally;
+use crate::PeerIx;
+use crate::event::RunEvent;
+use crate::values::Digest;
+
+/// The state of the fold.
+#[derive(Debug, Clone, Default)]
+pub(super) struct RoundsFold {
+    /// Members by epoch; `None` where nodes disagree about them.
+    rosters: BTreeMap<u32, Option<Vec<usize>>>,
+    rounds: BTreeMap<u32, Round>,
+    /// Clean rounds, for coalitions.
+    clean: Vec<Clean>,
+    pub(super) broken: u64,
+}
+
+/// What was said about one round.
+#[derive(Debug, Clone, Default)]
+struct Round {
+    epochs: BTreeSet<u32>,
+    /// Contributors with the kind of their contribution.
+    released: Vec<(usize, usize)>,
+    starts: BTreeSet<Digest>,
+    ends: BTreeSet<Digest>,
+    /// Nodes that told how the round went.
+    reports: BTreeSet<usize>,
+    state: State,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+enum State {
+    #[default]
+    Open,
+    Clean,
+    Broken,
+}
+
+/// A clean round, for the price of a coalition.
+#[derive(Debug, Clone)]
+struct Clean {
+    round: u32,
+    epoch: u32,
+    contributors: Vec<usize>,
+}
+
+impl RoundsFold {
+    pub(super) fn on(&mut self, shape: &Shape, tally: &mut Tally, node: usize, event: &RunEvent) {
+        match event {
+            RunEvent::Released { round, release, .. } => {
+                let kind = tally.kind(release.as_ref().unwrap_or(&shape.release));
+                tally.count(node, kind);
+                self.on_released(tally, *round, (node, kind));
+            }
+            RunEvent::Roster { epoch, round, members, model } => {
+                self.on_roster(shape, *epoch, members);
+                self.note(tally, *round, |round| round.starts.insert(*model));
+            }
+            RunEvent::RoundDone { round, epoch, start, end, .. } => {
+                self.note(tally, *round, |round| {
+                    round.reports.insert(node);
+                    round.epochs.insert(*epoch) | round.starts.insert(*start) | round.ends.insert(*end)
+                });
+                self.settle_before(shape, tally, *round);
+            }
+            RunEvent::RoundBroken { round, epoch, start, .. } => {
+                self.note(tally, *round, |round| {
+                    round.reports.insert(node);
+                    round.epochs.insert(*epoch) | round.starts.insert(*start)
+                });
+            }
+            _ => {}
+        }
+    }
+
+    fn on_released(&mut self, tally: &mut Tally, round: u32, release: (usize, usize)) {
+        let entry = self.rounds.entry(round).or_default();
+        entry.released.push(release);
+        if entry.state != State::Open {
+            // The others were charged as if this contribution had not hidden theirs.
+            tally.charge_in_full(release.0, release.1);
+        }
+    }
+
+    fn on_roster(&mut self, shape: &Shape, epoch: u32, members: &[PeerIx]) {
+        let mut members: Vec<usize> = members.iter().map(|&member| member as usize).collect();
+        members.sort_unstable();
+        members.dedup();
+        let sensible = !members.is_empty() && members.iter().all(|&member| member < shape.nodes);
+        let said = sensible.then_some(members);
+        let known = self.rosters.entry(epoch).or_insert_with(|| said.clone());
+        if *known != said {
+            *known = None;
+        }
+    }
+
+    /// Adds to what is known of a round; what changes the case of a settled one makes it broken.
+    fn note(&mut self, tally: &mut Tally, round: u32, add: impl FnOnce(&mut Round) -> bool) {
+        let news = add(self.rounds.entry(round).or_default());
+        if !news {
+            return;
+        }
+        // A start bears on the round before it that ended, an end on the round itself.
+        let before =
+            self.rounds.range(..round).rev().find(|(_, round)| !round.ends.is_empty()).map(|(at, _)| *at);
+        for at in [Some(round), before].into_iter().flatten() {
+            if self.rounds[&at].state == State::Clean && !self.is_clean(at) {
+                self.break_settled(tally, at);
+            }
+        }
+    }
+
+    fn break_settled(&mut self, tally: &mut Tally, at: u32) {
+        if let Some(round) = self.rounds.get_mut(&at) {
+            round.state = State::Broken;
+            round.released.iter().for_each(|&(source, kind)| tally.charge_in_full(source, kind));
+            self.broken += 1;
+            self.clean.retain(|clean| clean.round != at);
+        }
+    }
+
+    /// Settles what can be settled now that somebody ended `round`.
+    fn settle_before(&mut self, shape: &Shape, tally: &mut Tally, round: u32) {
+        let earlier = self.rounds.range(..round).rev().find(|(_, round)| !round.ends.is_empty());
+        let Some((&last, ended)) = earlier else { return };
+        // As many as told of the round before tell now from where they went on.
+        let confirmed = self.rounds[&round].reports.len() >= ended.reports.len();
+        let up_to = if confirmed { round } else { last };
+        let open: Vec<u32> = self.open().map(|(at, _)| at).take_while(|&at| at < up_to).collect();
+        open.into_iter().for_each(|at| self.settle(shape, tally, at));
+    }
+
+    /// The run is over: what nobody contradicted stands.
+    pub(super) fn settle_final(&mut self, shape: &Shape, tally: &mut Tally) {
+        let open: Vec<u32> = self.open().map(|(at, _)| at).collect();
+        open.into_iter().for_each(|at| self.settle(shape, tally, at));
+    }
+
+    fn open(&self) -> impl Iterator<Item = (u32, &Round)> {
+        self.rounds.iter().filter(|(_, round)| round.state == State::Open).map(|(at, round)| (*at, round))
+    }
+
+    /// Contributions that are not settled yet, with their kinds.
+    pub(super) fn unsettled(&self) -> impl Iterator<Item = (usize, usize)> + '_ {
+        self.open().flat_map(|(_, round)| round.released.iter().copied())
+    }
+
+    fn settle(&mut self, shape: &Shape, tally: &mut Tally, at: u32) {
+        let clean = self.is_clean(at);
+        let charged = clean && self.charge_clean(shape, tally, at);
+        let Some(round) = self.rounds.get_mut(&at) else { return };
+        if charged {
+            round.state = State::Clean;
+            return;
+        }
+        round.state = State::Broken;
+        if !round.released.is_empty() {
+            self.broken += 1;
+            round.released.iter().for_each(|&(source, kind)| tally.charge_in_full(source, kind));
+        }
+    }
+
+    fn is_clean(&self, at: u32) -> bool {
+        let round = &self.rounds[&at];
+        let mut nodes: Vec<usize> = round.released.iter().map(|&(node, _)| node).collect();
+        nodes.sort_unstable();
+        let twice = nodes.windows(2).any(|pair| pair[0] == pair[1]);
+        let (Some(end), 1) = (round.ends.first(), round.ends.len()) else { return false };
+        if twice || round.epochs.len() != 1 || round.starts.len() != 1 {
+            return false;
+        }
+        let mut later = self.rounds.range(at + 1..);
+        let agrees = |round: &Round| round.starts.iter().all(|start| start == end);
+        // Up to and with the next round that somebody ended.
+        for (_, next) in later.by_ref() {
+            if !agrees(next) {
+                return false;
+            }
+            if !next.ends.is_empty() {
+                break;
+            }
+        }
+        true
+    }
+
+    /// The members of an epoch; the first has all nodes where no line says otherwise.
+    fn members(&self, shape: &Shape, epoch: u32) -> Option<Vec<usize>> {
+        match self.rosters.get(&epoch) {
+            Some(members) => members.clone(),
+            None => (epoch == 0).then(|| (0..shape.nodes).collect()),
+        }
+    }
+
+    /// Charges the leverages of a clean round; `false` where its plan is not known.
+    fn charge_clean(&mut self, shape: &Shape, tally: &mut Tally, at: u32) -> bool {
+        let round = &self.rounds[&at];
+        let Some(&epoch) = round.epochs.first() else { return false };
+        let Some(members) = self.members(shape, epoch) else { return false };
+        let Some(plan) = plan_of(shape, at, members.len()) else { return false };
+        let mut variances = vec![0.0; members.len()];
+        let mut kinds = vec![round.released.first().map_or(0, |&(_, kind)| kind); members.len()];
+        for &(source, kind) in &round.released {
+            let Ok(position) = members.binary_search(&source) else { return false };
+            variances[position] = shape.variance(source);
+            kinds[position] = kind;
+        }
+        let contributors: Vec<usize> = round.released.iter().map(|&(source, _)| source).collect();
+        if !contributors.is_empty() {
+            let blocks = Blocks::with_variances(&plan, |position| variances[position]);
+            tally.charge_round(&blocks, &members, &kinds);
+            charge_outsiders(tally, &blocks, &members, &round.released);
+        }
+        self.clean.push(Clean { round: at, epoch, contributors });
+        true
+    }
+
+    /// μ² for Δ = σ = 1 and the number of contributions charged in full, of every node towards a coalition.
+    pub(super) fn coalition(&self, shape: &Shape, watchers: &Watchers) -> Result<Vec<f64>, NetworkError> {
+        let mut total = vec![0.0; shape.nodes];
+        for (_, round) in self.rounds.iter().filter(|(_, round)| round.state != State::Clean) {
+            round.released.iter().for_each(|&(source, _)| total[source] += 1.0);
+        }
+        for clean in &self.clean {
+            let Some(members) = self.members(shape, clean.epoch) else { continue };
+            let one = coalition_in(shape, clean, &members, watchers)?;
+            total.iter_mut().zip(one).for_each(|(sum, mu2)| *sum += mu2);
+        }
+        watchers.members().iter().for_each(|&member| total[member] = 0.0);
+        Ok(total)
+    }
+}
+
+fn plan_of(shape: &Shape, round: u32, nodes: usize) -> Option<Plan> {
+    Plan::with_order(shuffled_order(&shape.key, u64::from(round), nodes)).ok()
+}
+
+/// Those outside the roster learn the total at most.
+fn charge_outsiders(tally: &mut Tally, blocks: &Blocks, members: &[usize], released: &[(usize, usize)]) {
+    let outside: Vec<usize> =
+        tally.watchers().iter().copied().filter(|node| members.binary_search(node).is_err()).collect();
+    for &(source, kind) in released {
+        let Ok(position) = members.binary_search(&source) else { continue };
+        let leverage = blocks.share(position, blocks.total());
+        outside.iter().for_each(|&watcher| tally.charge((source, watcher), kind, leverage));
+    }
+}
+
+/// Exact loss of one clean round towards a coalition, by linear algebra on all nodes: those outside the roster keep to themselves, and see the total.
+fn coalition_in(
+    shape: &Shape,
+    clean: &Clean,
+    members: &[usize],
+    watchers: &Watchers,
+) -> Result<Vec<f64>, NetworkError> {
+    let mut total = vec![0.0; shape.nodes];
+    let mut contributes = vec![false; members.len()];
+    for source in &clean.contributors {
+        if let Ok(position) = members.binary_search(source) {
+            contributes[position] = true;
+        }
+    }
+    let inside: Vec<usize> =
+        watchers.members().iter().filter_map(|member| members.binary_search(member).ok()).collect();
+    if inside.len() == members.len() {
+        return Ok(total);
+    }
+    let Some(plan) = plan_of(shape, clean.round, members.len()) else {
+        clean.contributors.iter().for_each(|&source| total[source] = 1.0);
+        return Ok(total);
+    };
+    let noise: Vec<f64> = members.iter().map(|&member| shape.variance(member).sqrt()).collect();
+    if inside.is_empty() {
+        let blocks =
+            Blocks::with_variances(&plan, |at| if contributes[at] { noise[at] * noise[at] } else { 0.0 });
+        (0..members.len())
+            .filter(|&at| contributes[at])
+            .for_each(|at| total[members[at]] = blocks.share(at, blocks.total()));
+        return Ok(total);
+    }
+    let steps = (0..plan.steps()).map(|step| Step::new(plan.matrix(step))).collect();
+    let phase = Phase::new(steps).with_contributors(contributes).with_consensus(true);
+    let run = Run::new(members.len(), vec![phase])?;
+    let losses = rounds::loss_with_noise(&run, &Watchers::new(&inside, members.len())?, &noise);
+    for ((&member, loss), noise) in members.iter().zip(losses).zip(&noise) {
+        total[member] = (loss * noise * noise * (1.0 + 1e-13)).min(1.0);
+    }
+    Ok(total)
+}

@@ -1,0 +1,125 @@
+//! ε of all pairs at once.
+
+use privacy::network;
+
+use super::Units;
+use super::convert::Binned;
+use super::tally::Tally;
+
+/// ε of every node towards each of `watchers`; 0 for the watcher itself.
+#[derive(Debug, Clone)]
+pub(super) struct Table {
+    pub(super) watchers: Vec<usize>,
+    pub(super) rows: Vec<Vec<f64>>,
+    /// Whether every node is among the watchers.
+    pub(super) complete: bool,
+    /// The analysis.
+    pub(super) name: String,
+}
+
+impl Table {
+    /// From μ² of all pairs, never more than `local`.
+    pub(super) fn of_mu2(
+        watchers: Vec<usize>,
+        mu2: &[Vec<f64>],
+        (local, delta): (&[f64], f64),
+        name: String,
+    ) -> Self {
+        // Infinite losses have no place in the tables of the conversion.
+        let finite: Vec<Vec<f64>> = mu2
+            .iter()
+            .map(|row| row.iter().map(|mu2| if mu2.is_finite() { *mu2 } else { 0.0 }).collect())
+            .collect();
+        let mut rows = network::epsilons(&finite, delta)
+            .unwrap_or_else(|_| mu2.iter().map(|row| vec![f64::INFINITY; row.len()]).collect());
+        for ((row, mu2), &watcher) in rows.iter_mut().zip(mu2).zip(&watchers) {
+            for (source, (epsilon, mu2)) in row.iter_mut().zip(mu2).enumerate() {
+                let found = if mu2.is_finite() { *epsilon } else { f64::INFINITY };
+                *epsilon = if source == watcher { 0.0 } else { found.min(local[source]) };
+            }
+        }
+        Self { complete: watchers.len() == local.len(), watchers, rows, name }
+    }
+
+    /// Everybody has the local loss.
+    pub(super) fn local(watchers: Vec<usize>, local: &[f64], why: &str) -> Self {
+        let row = |&watcher: &usize| {
+            local
+                .iter()
+                .enumerate()
+                .map(|(source, &epsilon)| if source == watcher { 0.0 } else { epsilon })
+                .collect()
+        };
+        let name = if why.is_empty() { "local".to_owned() } else { format!("local ({why})") };
+        let rows = watchers.iter().map(row).collect();
+        Self { complete: watchers.len() == local.len(), watchers, rows, name }
+    }
+
+    fn pairs(&self) -> impl Iterator<Item = (usize, usize, f64)> + '_ {
+        self.watchers.iter().zip(&self.rows).flat_map(|(&watcher, row)| {
+            let others = row.iter().enumerate().filter(move |(source, _)| *source != watcher);
+            others.map(move |(source, &epsilon)| (source, watcher, epsilon))
+        })
+    }
+
+    /// The largest ε and its pair: source, watcher.
+    pub(super) fn worst(&self) -> (f64, Option<(u32, u32)>) {
+        let mut worst = (0.0, None);
+        for (source, watcher, epsilon) in self.pairs() {
+            if worst.1.is_none() || epsilon > worst.0 {
+                worst = (epsilon, Some((source as u32, watcher as u32)));
+            }
+        }
+        worst
+    }
+
+    /// Mean over ordered pairs.
+    pub(super) fn mean(&self) -> f64 {
+        let (sum, count) =
+            self.pairs().fold((0.0, 0usize), |(sum, count), (_, _, epsilon)| (sum + epsilon, count + 1));
+        sum / count.max(1) as f64
+    }
+
+    /// The analysis, and how many watchers stand for all.
+    pub(super) fn mean_name(&self) -> String {
+        if self.complete {
+            self.name.clone()
+        } else {
+            format!("{}, mean over {} watchers", self.name, self.watchers.len())
+        }
+    }
+}
+
+impl Tally {
+    /// ε of all pairs with a row. With `binned` quickly and up to a percent more.
+    pub(super) fn table(&self, pending: &[f64], local: &[f64], binned: Option<&mut Binned>) -> Table {
+        let watchers = self.watchers().to_vec();
+        let name = "rounds".to_owned();
+        match (&self.units, binned) {
+            (Units::Gaussian, None) => {
+                let mu2: Vec<Vec<f64>> =
+                    watchers.iter().map(|&watcher| self.row(watcher, pending).collect()).collect();
+                Table::of_mu2(watchers, &mu2, (local, self.delta()), name)
+            }
+            (Units::Gaussian, Some(binned)) => {
+                let convert = |&watcher: &usize| {
+                    let row = self.row(watcher, pending).zip(local);
+                    row.map(|(mu2, local)| binned.epsilon(mu2).min(*local)).collect()
+                };
+                let rows = watchers.iter().map(convert).collect();
+                Table { complete: self.is_complete(), watchers, rows, name }
+            }
+            (Units::Renyi(_), _) => {
+                let convert = |&watcher: &usize| {
+                    let epsilon = |source: usize| {
+                        let spent = self.spent(source, watcher, pending).unwrap_or_default();
+                        self.units.epsilon(&spent, self.delta()).min(local[source])
+                    };
+                    (0..local.len()).map(epsilon).collect()
+                };
+                let rows = watchers.iter().map(convert).collect();
+                Table { complete: self.is_complete(), watchers, rows, name }
+            }
+        }
+    }
+}

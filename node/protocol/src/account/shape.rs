@@ -1,0 +1,95 @@
+//! What an account must know of a run besides its log.
+
+use privacy::event::DpEvent;
+use topology::schedule::RunKey;
+
+use crate::settings::{Algorithm, Settings};
+use crate::work::Adjacency;
+
+/// The run as it was agreed on: what the lines of its log are lines about.
+#[derive(Debug, Clone)]
+pub struct Shape {
+    /// Number of participants.
+    pub nodes: usize,
+    /// Rounds planned; for a walk, hops of each token.
+    pub rounds: u32,
+    /// All public randomness follows from it.
+    pub key: RunKey,
+    /// What they do.
+    pub algorithm: Algorithm,
+    /// What one contribution is, where a line does not say otherwise.
+    pub release: DpEvent,
+    /// Whose data may change.
+    pub adjacency: Adjacency,
+    /// δ of all figures.
+    pub delta: f64,
+    /// ρ of the local update, where it is certified.
+    pub rho: Option<f64>,
+    /// Whether the noise came from a private source.
+    pub private_noise: bool,
+    /// Standard deviation of each node's noise relative to the others'; empty where all are equal.
+    ///
+    /// At record level a contribution is divided by the node's expected batch, so its noise is in proportion to one over that: equal only where all
+    /// batches have the same size.
+    pub noise: Vec<f64>,
+    /// `mean`: noise on each message divided by the noise of a contribution.
+    pub message_noise: f64,
+}
+
+impl Shape {
+    /// The shape of a run by these settings; equal noise at all nodes, a private source, no certified ρ.
+    pub fn new(settings: &Settings, adjacency: Adjacency, delta: f64) -> Self {
+        Self {
+            nodes: settings.nodes,
+            rounds: settings.rounds,
+            key: settings.key,
+            algorithm: settings.algorithm.clone(),
+            release: settings.release.clone(),
+            adjacency,
+            delta,
+            rho: None,
+            private_noise: true,
+            noise: Vec::new(),
+            message_noise: 0.0,
+        }
+    }
+
+    /// Says that the local update is ρ-Lipschitz.
+    #[must_use]
+    pub fn with_rho(mut self, rho: Option<f64>) -> Self {
+        self.rho = rho;
+        self
+    }
+
+    /// Says whether the noise came from a private source.
+    #[must_use]
+    pub fn with_private_noise(mut self, private: bool) -> Self {
+        self.private_noise = private;
+        self
+    }
+
+    /// Gives the standard deviation of each node's noise relative to the others'.
+    #[must_use]
+    pub fn with_noise(mut self, noise: Vec<f64>) -> Self {
+        self.noise = noise;
+        self
+    }
+
+    /// Gives the noise on each message divided by the noise of a contribution.
+    #[must_use]
+    pub fn with_message_noise(mut self, ratio: f64) -> Self {
+        self.message_noise = ratio;
+        self
+    }
+
+    /// σ² of a node's contribution, relative to the others'.
+    pub(super) fn variance(&self, node: usize) -> f64 {
+        self.noise.get(node).map_or(1.0, |noise| noise * noise)
+    }
+
+    /// (σ_u/σ_min)²: how much larger a change of `node` is than the least noise that may have to hide it.
+    pub(super) fn exposure(&self, node: usize) -> f64 {
+        let least = self.noise.iter().copied().fold(f64::INFINITY, f64::min);
+        if least.is_finite() { self.variance(node) / (least * least) * (1.0 + 1e-14) } else { 1.0 }
+    }
+}

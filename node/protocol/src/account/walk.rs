@@ -1,0 +1,135 @@
+//! `walk`, folded: the paths that the tokens really took.
+//!
+//! A token that was given up as lost and started again has branches that share their first part. The loss towards a watcher is the sum over the branches of
+//! the loss on the whole path of each: the noise of the shared part may be shifted by the larger of the two shifts that the branches need, whose square is at
+//! most the sum of theirs, so the sum bounds the joint view.
+//!
+//! A holder that added nothing hides nothing: its hop is left out of the path, unless it is the watcher, who has seen the token all the same.
+
+use std::collections::BTreeMap;
+
+use privacy::network::{NetworkError, Watchers, walk};
+
+use super::Shape;
+use super::gossip::scaled;
+use super::rows::Table;
+use super::tally::Tally;
+use crate::event::RunEvent;
+
+/// Token and generation.
+type Branch = (u32, u32);
+
+/// The state of the fold.
+#[derive(Debug, Clone, Default)]
+pub(super) struct WalkFold {
+    /// Holder of each hop, by branch, and whether it contributed.
+    hops: BTreeMap<Branch, BTreeMap<u32, (usize, bool)>>,
+    /// Where a branch left an earlier one: that branch's generation and the first hop of its own.
+    forks: BTreeMap<Branch, (u32, u32)>,
+    uncovered: Option<&'static str>,
+}
+
+impl WalkFold {
+    pub(super) fn on(&mut self, shape: &Shape, tally: &mut Tally, node: usize, event: &RunEvent) {
+        match event {
+            RunEvent::Held { token, hop, generation, .. } => {
+                self.visit((*token, *generation), *hop, (node, false))
+            }
+            RunEvent::Released { round, token, generation, release, .. } => {
+                let kind = tally.kind(release.as_ref().unwrap_or(&shape.release));
+                tally.count(node, kind);
+                self.visit((*token, *generation), *round, (node, true));
+            }
+            RunEvent::TokenRestarted { token, hop, generation } => self.fork(*token, *hop, *generation, node),
+            _ => {}
+        }
+    }
+
+    fn visit(&mut self, branch: Branch, hop: u32, (node, released): (usize, bool)) {
+        let entry = self.hops.entry(branch).or_default().entry(hop).or_insert((node, false));
+        if entry.0 != node || (entry.1 && released) {
+            self.uncovered = Some("two holders of one hop");
+        }
+        entry.1 |= released;
+    }
+
+    /// The branch goes on from the latest one in which `node` held the token at or just before `hop`.
+    fn fork(&mut self, token: u32, hop: u32, generation: u32, node: usize) {
+        let held = |branch: &BTreeMap<u32, (usize, bool)>| {
+            let last =
+                branch.range(..=hop).rev().find(|(_, (holder, _))| *holder == node).map(|(at, _)| *at)?;
+            (last + 1 >= hop).then_some(last)
+        };
+        let earlier = self.hops.range((token, 0)..(token, generation)).rev();
+        let origin = earlier.filter_map(|(branch, hops)| Some((branch.1, held(hops)? + 1))).next();
+        let Some(origin) = origin else {
+            self.uncovered = Some("a token was started again by a node that had not held it");
+            return;
+        };
+        if self.forks.insert((token, generation), origin).is_some_and(|known| known != origin) {
+            self.uncovered = Some("a generation of a token was started twice");
+        }
+    }
+
+    /// The whole path of a branch: the shared part, then its own hops.
+    fn path(&self, branch: Branch) -> Option<Vec<(usize, bool)>> {
+        let own = self.hops.get(&branch).into_iter().flatten().map(|(hop, visit)| (*hop, *visit));
+        let mut hops: BTreeMap<u32, (usize, bool)> = own.collect();
+        let (mut at, mut depth) = (branch, 0);
+        while at.1 > 0 {
+            let &(parent, first) = self.forks.get(&at)?;
+            at = (at.0, parent);
+            for (hop, visit) in self.hops.get(&at)?.range(..first) {
+                hops.entry(*hop).or_insert(*visit);
+            }
+            depth += 1;
+            if depth > self.forks.len() {
+                return None;
+            }
+        }
+        Some(hops.into_values().collect())
+    }
+
+    /// ε of all pairs with these watchers.
+    pub(super) fn table(&self, shape: &Shape, tally: &Tally, watchers: Vec<usize>, local: &[f64]) -> Table {
+        if let Some(why) = self.uncovered {
+            return Table::local(watchers, local, why);
+        }
+        if !shape.rho.is_some_and(|rho| rho <= 1.0) {
+            return Table::local(watchers, local, "the update is not certified to be non-expansive");
+        }
+        let paths: Option<Vec<Vec<(usize, bool)>>> =
+            self.hops.keys().map(|&branch| self.path(branch)).collect();
+        let Some(paths) = paths else {
+            return Table::local(watchers, local, "a branch of a token without a beginning");
+        };
+        let priced: Result<Vec<Vec<f64>>, NetworkError> =
+            watchers.iter().map(|&watcher| losses_towards(shape.nodes, &paths, watcher)).collect();
+        match priced {
+            Ok(units) => {
+                let mu2 = scaled(shape, tally, &units);
+                Table::of_mu2(watchers, &mu2, (local, shape.delta), "walk".to_owned())
+            }
+            Err(_) => Table::local(watchers, local, "no other analysis applies"),
+        }
+    }
+}
+
+/// Unit losses towards one watcher, over all branches of all tokens.
+fn losses_towards(
+    nodes: usize,
+    paths: &[Vec<(usize, bool)>],
+    watcher: usize,
+) -> Result<Vec<f64>, NetworkError> {
+    let watchers = Watchers::new(&[watcher], nodes)?;
+    let mut total = vec![0.0; nodes];
+    for path in paths {
+        let seen = path.iter().filter(|(holder, released)| *released || *holder == watcher);
+        let path: Vec<usize> = seen.map(|(holder, _)| *holder).collect();
+        if !path.is_empty() {
+            let one = walk::loss(&path, nodes, &watchers)?;
+            total.iter_mut().zip(one).for_each(|(sum, mu2)| *sum += mu2);
+        }
+    }
+    Ok(total)
+}

@@ -1,0 +1,262 @@
+//! What a configuration takes, refuses, prints and shares.
+
+use proptest::prelude::*;
+
+use super::*;
+
+fn with(pairs: &[&str]) -> Result<Config, ConfigError> {
+    Config::from_layers([Layer::from_flags("--set", pairs)?])
+}
+
+/// Message, places and hint in one text, as a person reads them.
+fn message(error: &ConfigError) -> String {
+    let source = std::error::Error::source(error).map_or(String::new(), |place| format!(" | {place}"));
+    format!("{error}{source} | {}", error.hint().unwrap_or_default())
+}
+
+#[track_caller]
+fn refused(pairs: &[&str], parts: &[&str]) {
+    let error = with(pairs).expect_err(&format!("{pairs:?} should be refused"));
+    let text = message(&error);
+    parts.iter().for_each(|part| assert!(text.contains(part), "`{part}` is not in: {text}"));
+}
+
+/// For each key a value that is not the default, with what else it needs.
+const EACH: &[(&str, &[&str])] = &[
+    ("name=other", &[]),
+    ("nodes=10", &[]),
+    ("rounds=7", &[]),
+    ("local_steps=3", &["privacy.adjacency=node"]),
+    ("batch_size=16", &[]),
+    ("learning_rate=0.25", &[]),
+    ("seed=99", &[]),
+    ("data=breast-cancer", &[]),
+    ("test_fraction=0.3", &[]),
+    ("topology=ring", &[]),
+    ("weights=max-degree", &[]),
+    ("partition.kind=natural", &[]),
+    ("partition.alpha=0.1", &["partition.kind=dirichlet"]),
+    ("partition.per_node=3", &["partition.kind=shards"]),
+    ("partition.classes_per_node=3", &["partition.kind=pathological"]),
+    ("partition.min_size=4", &[]),
+    ("model.kind=logistic", &[]),
+    ("model.hidden=[8, 4]", &["model.kind=mlp"]),
+    ("model.activation=tanh", &["model.kind=mlp"]),
+    ("model.penalty=0.5", &["model.kind=ridge"]),
+    ("optimiser.kind=adam", &[]),
+    ("optimiser.radius=5", &[]),
+    ("optimiser.momentum=0.5", &["optimiser.kind=momentum"]),
+    ("algorithm.kind=gossip", &[]),
+    ("algorithm.mixing_steps=4", &[]),
+    ("algorithm.accelerate=true", &[]),
+    ("algorithm.schedule=random-matching", &[]),
+    ("algorithm.message_noise=0.5", &[]),
+    ("algorithm.kernel=lazy", &[]),
+    ("algorithm.tokens=4", &[]),
+    ("privacy.epsilon=2", &[]),
+    ("privacy.delta=1e-6", &[]),
+    ("privacy.noise_multiplier=1.5", &[]),
+    ("privacy.clip_norm=0.7", &[]),
+    ("privacy.adjacency=node", &[]),
+    ("privacy.target=mean", &[]),
+    ("privacy.row_norm=2", &[]),
+    ("timeouts.resend=20ms", &[]),
+    ("timeouts.silence=3", &[]),
+    ("timeouts.give_up=5min", &[]),
+    ("faults.drop_prob=0.1", &[]),
+    ("faults.duplicate_prob=0.1", &[]),
+    ("faults.reorder_prob=0.1", &[]),
+    ("faults.online_prob=0.7", &[]),
+    ("faults.slot=2s", &[]),
+    ("faults.delay=15us", &[]),
+    ("faults.jitter=0.5", &[]),
+    ("faults.bandwidth=1000000", &[]),
+    ("faults.compute=20ms", &[]),
+    (
+        "faults.crash=[{ nodes = [1, 2], at = \"2s\", back = 3.5 }, { fraction = 0.25, at = 1, pause = true }]",
+        &[],
+    ),
+    ("faults.slow=[{ nodes = [1], factor = 3 }]", &[]),
+    ("faults.partition=[{ fraction = 0.5, from = \"1s\", until = \"2s\" }]", &[]),
+    ("faults.hostile=[{ nodes = [3], kind = \"wrong-length\", from = \"1ms\" }]", &[]),
+];
+
+#[test]
+fn every_key_can_be_set_and_changes_the_config() {
+    let set: Vec<&str> =
+        EACH.iter().filter_map(|(pair, _)| pair.split_once('=')).map(|(key, _)| key).collect();
+    assert_eq!(set, KEYS.iter().map(|key| key.name).collect::<Vec<_>>(), "one line for each key");
+    for (pair, needs) in EACH {
+        let base = with(needs).unwrap();
+        let all: Vec<&str> = needs.iter().chain([pair]).copied().collect();
+        let changed = with(&all).unwrap_or_else(|error| panic!("{pair}: {}", message(&error)));
+        assert_ne!(changed, base, "{pair}");
+        assert_eq!(Config::from_toml(&changed.to_toml(), "dump").unwrap(), changed, "{pair}");
+        let key = pair.split_once('=').unwrap().0;
+        if key != "data" && !key.starts_with("faults.") {
+            assert!(changed.differing_keys(&base).contains(&key), "{pair}");
+            assert_ne!(changed.digest(), base.digest(), "{pair}");
+        } else {
+            assert_eq!(changed.digest(), base.digest(), "{pair}");
+        }
+    }
+}
+
+#[test]
+fn the_defaults_are_the_built_in_story() {
+    let config = Config::default();
+    assert_eq!((config.nodes, config.algorithm.kind), (64, AlgorithmKind::Rounds));
+    assert_eq!((config.data.name().as_str(), config.privacy.delta), ("digits", 1e-5));
+    assert_eq!((config.privacy.adjacency, config.privacy.target), (Adjacency::Record, Scope::Worst));
+}
+
+#[test]
+fn a_file_reads_as_people_write_it() {
+    let text = "
+        nodes = 10
+        topology = 'ring'
+        [partition]
+        kind = 'dirichlet'
+        alpha = 0.1
+        [privacy]
+        epsilon = 'inf'
+        [timeouts]
+        resend = '20ms'
+        [[faults.crash]]
+        nodes = [1]
+        at = '2s'
+        [[faults.crash]]
+        fraction = 0.5
+        at = 4
+    ";
+    let config = Config::from_toml(text, "run.toml").unwrap();
+    assert_eq!(config.partition.to_string(), "dirichlet:alpha=0.1");
+    assert_eq!(config.privacy.epsilon, Some(f64::INFINITY));
+    assert_eq!(config.timeouts.resend, 20_000);
+    assert_eq!(config.faults.crash[1].at, 4_000_000);
+    assert_eq!(config.graph_spec().unwrap().to_string(), "ring:10");
+}
+
+#[test]
+fn a_later_layer_covers_an_earlier_one_and_forgets_what_it_replaces() {
+    let file = || Layer::from_toml("partition = 'dirichlet:alpha=0.1'\nprivacy.epsilon = 2", "f").unwrap();
+    let over = |pair: &str| Config::from_layers([file(), Layer::from_flags("--set", &[pair]).unwrap()]);
+    assert_eq!(over("partition.kind=iid").unwrap().partition.to_string(), "iid");
+    assert_eq!(over("partition.alpha=0.5").unwrap().partition.to_string(), "dirichlet:alpha=0.5");
+    let noisy = over("privacy.noise_multiplier=3").unwrap().privacy;
+    assert_eq!((noisy.epsilon, noisy.noise_multiplier), (None, Some(3.0)));
+}
+
+#[test]
+fn a_topology_with_a_size_decides_the_number_of_nodes() {
+    assert_eq!(with(&["topology=karate"]).unwrap().nodes, 34);
+    assert_eq!(with(&["topology=regular,degree=6", "nodes=20"]).unwrap().nodes, 20);
+    refused(&["topology=karate", "nodes=64"], &["nodes = 64", "karate", "34", "--set nodes=64"]);
+    refused(&["topology=hypercube", "nodes=10"], &["hypercube", "power of two"]);
+    refused(&["topology=file:friends.txt"], &["file:friends.txt", "nodes"]);
+    assert_eq!(with(&["topology=regular,degree=4", "seed=7"]).unwrap().graph_spec().unwrap().seed(), 7);
+    assert_eq!(with(&["topology=regular,degree=4,seed=3"]).unwrap().graph_spec().unwrap().seed(), 3);
+}
+
+#[test]
+fn unknown_keys_are_refused_with_the_nearest_known_one() {
+    refused(&["privacy.epsilom=2"], &["`privacy.epsilom`", "did you mean `privacy.epsilon`?", "--set"]);
+    refused(&["epsilon=2"], &["did you mean `privacy.epsilon`?"]);
+    refused(&["banana=2"], &["known are name, nodes"]);
+    refused(&["privacy=2"], &["section", "privacy.epsilon"]);
+    refused(&["faults.crash=[{ nodez = [1], at = 1 }]"], &["faults.crash.nodez", "faults.crash.nodes"]);
+    let error = Config::from_toml("nodes = 4\n[privacy]\nepsilon = 1\nclip = 2\n", "run.toml").unwrap_err();
+    assert!(message(&error).contains("`run.toml`, line 4"), "{}", message(&error));
+}
+
+#[test]
+fn bad_values_are_refused_with_key_value_and_place() {
+    for (pair, parts) in [
+        ("nodes=0", ["nodes = 0", "whole number"]),
+        ("nodes=-3", ["nodes = -3", "whole number"]),
+        ("rounds=1.5", ["rounds = 1.5", "whole number"]),
+        ("learning_rate=nan", ["learning_rate = nan", "positive"]),
+        ("learning_rate=inf", ["learning_rate = inf", "positive"]),
+        ("batch_size=none", ["batch_size = \"none\"", "\"all\""]),
+        ("batch_size=0", ["batch_size = 0", "from 1"]),
+        ("test_fraction=1", ["test_fraction = 1", "below 1"]),
+        ("privacy.clip_norm=0", ["privacy.clip_norm = 0", "positive"]),
+        ("privacy.epsilon=0", ["privacy.epsilon = 0", "inf"]),
+        ("privacy.epsilon=nan", ["privacy.epsilon = nan", "positive"]),
+        ("privacy.delta=1", ["privacy.delta = 1", "below 1"]),
+        ("privacy.adjacency=people", ["privacy.adjacency", "record, node"]),
+        ("algorithm.kind=gosip", ["gosip", "did you mean `gossip`?"]),
+        ("algorithm.accelerate=7", ["algorithm.accelerate = 7", "true or false"]),
+        ("algorithm.schedule=doublin", ["doublin", "schedule"]),
+        ("algorithm.tokens=100", ["algorithm.tokens = 100", "64 nodes"]),
+        ("model.kind=softmx", ["softmx", "did you mean `softmax`?"]),
+        ("model.hidden=[4]", ["model.hidden = [4]", "no such key"]),
+        ("partition.kind=dirichlt", ["dirichlt", "did you mean `dirichlet`?"]),
+        ("partition.alpha=0.5", ["partition.alpha = 0.5", "iid"]),
+        ("partition=dirichlet:alpha=x", ["partition", "`x`"]),
+        ("topology=rign", ["rign", "did you mean `ring`"]),
+        ("weights=heavy", ["heavy", "metropolis"]),
+        ("data=digitz", ["digitz", "data"]),
+        ("timeouts.resend=soon", ["timeouts.resend", "250ms"]),
+        ("timeouts.resend=0", ["timeouts.resend = 0", "longer"]),
+        ("faults.drop_prob=1.5", ["faults.drop_prob = 1.5", "probability"]),
+        ("faults.crash=7", ["faults.crash = 7", "list"]),
+        ("faults.crash=[{ nodes = [64], at = 1 }]", ["faults.crash", "no node 64"]),
+        ("faults.crash=[{ at = 1 }]", ["faults.crash", "`fraction`"]),
+        ("faults.crash=[{ nodes = [1], at = \"soon\" }]", ["faults.crash", "soon"]),
+        ("faults.partition=[{ fraction = 0.5, from = 2, until = 1 }]", ["faults.partition", "later"]),
+        ("faults.hostile=[{ nodes = [1], kind = \"rude\" }]", ["faults.hostile", "rude"]),
+        ("local_steps=2", ["local_steps = 2", "privacy.adjacency"]),
+        ("name=../up", ["name", "folder"]),
+        ("seed=-1", ["seed = -1", "whole number"]),
+    ] {
+        refused(&[pair], &parts);
+    }
+    refused(&["privacy.epsilon=1", "privacy.noise_multiplier=1"], &["privacy.epsilon = 1", "one of them"]);
+    refused(&["algorithm.kind=mean", "privacy.adjacency=record"], &["mean", "node"]);
+    refused(&["nodes"], &["key=value"]);
+}
+
+#[test]
+fn text_that_is_not_toml_is_refused_with_its_line() {
+    let error = Config::from_toml("nodes = 4\nrounds = = 3\n", "run.toml").unwrap_err();
+    assert!(message(&error).contains("`run.toml`, line 2"), "{}", message(&error));
+}
+
+#[test]
+fn data_and_faults_are_each_nodes_own() {
+    let (a, b) = (with(&["data=breast-cancer"]).unwrap(), with(&["faults.drop_prob=0.5"]).unwrap());
+    assert_eq!(a.digest(), b.digest());
+    assert!(a.differing_keys(&b).is_empty());
+    let c = with(&["privacy.clip_norm=2", "rounds=3"]).unwrap();
+    assert_eq!(a.differing_keys(&c), ["rounds", "privacy.clip_norm"]);
+}
+
+proptest! {
+    #[test]
+    fn what_is_printed_reads_back_equal(
+        picks in prop::collection::vec(any::<bool>(), EACH.len()),
+        rate in 1e-6_f64..1e6,
+        delta in 1e-12_f64..0.99,
+        delay in 0_u64..10_000_000_000,
+    ) {
+        let mut pairs = vec![
+            format!("learning_rate={rate:e}"),
+            format!("privacy.delta={delta:e}"),
+            format!("faults.delay={delay}us"),
+        ];
+        for ((pair, needs), _) in EACH.iter().zip(picks).filter(|(_, pick)| *pick) {
+            pairs.extend(needs.iter().chain([pair]).map(|pair| (*pair).to_owned()));
+        }
+        // Combinations that exclude each other are refused; what is taken reads back.
+        if let Ok(config) = Layer::from_flags("--set", &pairs).and_then(|layer| Config::from_layers([layer])) {
+            prop_assert_eq!(Config::from_toml(&config.to_toml(), "dump").unwrap(), config);
+        }
+    }
+
+    #[test]
+    fn no_text_makes_it_panic(text in "\\PC{0,80}", key in 0..KEYS.len(), value in "\\PC{0,20}") {
+        let _ = Config::from_toml(&text, "text");
+        let _ = with(&[&format!("{}={value}", KEYS[key].name)]);
+    }
+}

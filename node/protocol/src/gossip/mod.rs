@@ -1,0 +1,423 @@
+//! Gossip: each round a noisy step at the node's own state, then K mixing steps with its neighbours (Muffliato-SGD). `mean` is one round
+//! without a model: the state is the contribution.
+//!
+//! Invariants: a step is mixed in the order of the row, so the bits do not depend on the order of arrival; the weight of a message that is not
+//! here returns to the node itself, so weights always sum to one; nothing is sent before the round's contribution is recorded, or refused.
+//!
+//! Nothing is sent twice. A message that is not here `silence` after the step began is missing. A peer that was missing, or that has shown
+//! by a later message that it is beyond this step, is waited for only `resend`, until it is heard again.
+//!
+//! **Being behind.** A node that comes back after a crash starts at its saved round and, as soon as a neighbour speaks of a later one, jumps there:
+//! to that round if it is in its first step, else to the next. It keeps its own state and adopts nobody's. Any node jumps when more than
+//! half of its neighbours are further ahead than it keeps messages for. Rounds that it skipped have no `Mixed` line; a round that it left midway
+//! has one that lists all that was not mixed as missing.
+
+mod absence;
+mod behind;
+mod inbox;
+mod mix;
+mod plan;
+
+use std::sync::Arc;
+
+use learn::optimiser::Optimiser;
+use privacy::mechanisms::MessageNoise;
+use privacy::noise::NoiseSource;
+
+use self::absence::Absences;
+use self::inbox::{Inbox, Taken};
+pub(crate) use self::plan::MixingPlan;
+use self::plan::StepPlan;
+use crate::contribution::Contribution;
+use crate::core::{Core, squared_norm, stepped};
+use crate::event::{FaultKind, RunEvent};
+use crate::message::{Body, Message};
+use crate::node::{Input, Output, Snapshot};
+use crate::settings::{Algorithm, GossipSettings, Settings};
+use crate::values::Values;
+use crate::{PeerIx, Time, plausible};
+
+/// Above this many nodes a run is a simulation of scale, and nobody comes back from a snapshot.
+pub(crate) const SAVED_UP_TO: usize = 4096;
+
+/// A message may be this many rounds ahead.
+const ROUNDS_AHEAD: u64 = 2;
+
+/// The state machine. Small: a simulation has a million of them.
+pub(crate) struct Gossip {
+    me: PeerIx,
+    round: u32,
+    step: u32,
+    phase: Phase,
+    state: Values,
+    /// The state one step earlier, for acceleration.
+    previous: Option<Values>,
+    contribution: Contribution,
+    optimiser: Option<Box<dyn Optimiser>>,
+    noise: Option<Box<dyn NoiseSource>>,
+    /// Who hears whom in this step.
+    plan: Option<Arc<StepPlan>>,
+    inbox: Inbox,
+    /// When hasty peers, and when all peers, are no longer waited for.
+    patience: (Time, Time),
+    absences: Option<Box<Absences>>,
+    /// Squared norm above which a state is not honest.
+    largest_squared: f64,
+    /// Came back after a crash and does not know yet where the others are.
+    returning: bool,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Phase {
+    /// Not started.
+    Waiting,
+    /// The contribution is computed and recorded.
+    Contributing,
+    /// Messages are awaited.
+    Mixing,
+    Done,
+}
+
+impl Gossip {
+    pub(crate) fn new(me: PeerIx, settings: &Settings, noise: Option<Box<dyn NoiseSource>>) -> Self {
+        let gossip = gossip_settings(settings);
+        assert!(noise.is_some() || gossip.message_noise == 0.0, "message noise needs a source of noise");
+        let optimiser = gossip.train.then(|| {
+            let built = settings.step.optimiser.build(settings.initial.len());
+            built.expect("the optimiser of the settings was checked")
+        });
+        Self {
+            me,
+            round: 0,
+            step: 0,
+            phase: Phase::Waiting,
+            state: settings.initial.clone(),
+            previous: None,
+            contribution: Contribution::None,
+            optimiser,
+            noise,
+            plan: None,
+            inbox: Inbox::default(),
+            patience: Default::default(),
+            absences: None,
+            largest_squared: largest_state(settings, gossip).powi(2),
+            returning: false,
+        }
+    }
+
+    /// Takes over round and model. The optimiser begins anew: a snapshot of gossip holds parameters only.
+    pub(crate) fn restore(&mut self, snapshot: &Snapshot) {
+        self.round = snapshot.round;
+        if snapshot.model.len() == self.state.len() {
+            self.state = snapshot.model.clone();
+        }
+        self.returning = true;
+    }
+
+    pub(crate) fn handle(&mut self, core: &mut Core, input: Input) {
+        match input {
+            Input::Start if self.phase == Phase::Waiting => self.begin_round(core),
+            Input::Start | Input::Tick => {}
+            Input::Received { from, message } => self.on_message(core, from, message),
+            Input::Computed(computed) => self.contribution.on_computed(core, computed),
+            Input::Recorded(id) => self.on_recorded(core, id),
+        }
+        self.advance(core);
+    }
+
+    pub(crate) fn wake_at(&self) -> Option<Time> {
+        let (short, long) = self.patience;
+        (self.phase == Phase::Mixing).then(|| if self.awaits_only_hasty() { short } else { long })
+    }
+
+    pub(crate) fn model(&self) -> &[f32] {
+        self.state.as_slice()
+    }
+
+    pub(crate) fn round(&self) -> u32 {
+        self.round
+    }
+
+    fn begin_round(&mut self, core: &mut Core) {
+        if self.round >= core.settings.rounds {
+            return self.finish(core);
+        }
+        core.forgive();
+        self.previous = None;
+        self.step = 0;
+        if self.contribution.begin(core, self.round, self.state.clone(), 0) {
+            self.phase = Phase::Contributing;
+        } else {
+            self.begin_mixing(core);
+        }
+    }
+
+    fn on_recorded(&mut self, core: &mut Core, id: u64) {
+        let Some((_, contribution)) = self.contribution.on_recorded(core, id, (0, 0)) else { return };
+        // Neighbours see the contribution as it is: whatever the rule, it is charged in full.
+        core.budget.charge_in_full(&core.settings);
+        let next = match &mut self.optimiser {
+            None => contribution,
+            Some(optimiser) => {
+                let mut gradient = contribution.as_slice().to_vec();
+                Values::filled(self.state.len(), |params| {
+                    params.copy_from_slice(self.state.as_slice());
+                    stepped(&core.settings, self.round, params, &mut gradient, &mut **optimiser);
+                })
+            }
+        };
+        // A step that overflowed would be refused by everybody.
+        if next.is_finite() {
+            self.state = next;
+        }
+        self.begin_mixing(core);
+    }
+
+    fn begin_mixing(&mut self, core: &mut Core) {
+        self.phase = Phase::Mixing;
+        if self.step < gossip_settings(&core.settings).plan.steps() {
+            self.open_step(core);
+        }
+    }
+
+    /// Sends the state to everybody who hears this node in the step, and takes up what came early.
+    fn open_step(&mut self, core: &mut Core) {
+        let gossip = gossip_settings(&core.settings);
+        let message_noise = gossip.message_noise;
+        let plan = gossip.plan.step(self.round, self.step);
+        for to in plan.listeners(self.me) {
+            let values = self.for_one_listener(message_noise);
+            core.send(to, (self.round, self.step), Body::State { values });
+        }
+        let came_early = self.inbox.open(self.me, (self.round, self.step), &plan);
+        if let Some(absences) = &mut self.absences {
+            came_early.into_iter().for_each(|peer| absences.heard(peer));
+        }
+        self.plan = Some(plan);
+        let beyond = self.inbox.senders_of_later_steps();
+        beyond.into_iter().for_each(|peer| self.hasten(peer));
+        let timeouts = core.settings.timeouts;
+        self.patience = (core.now.after(timeouts.resend), core.now.after(timeouts.silence));
+    }
+
+    /// The state, with fresh noise where the settings ask for it; the node itself keeps the clean one.
+    fn for_one_listener(&mut self, message_noise: f64) -> Values {
+        let Some(noise) = self.noise.as_mut().filter(|_| message_noise > 0.0) else {
+            return self.state.clone();
+        };
+        // The event of one message in units of its own: the network accountant prices all messages of a view together.
+        let noisy = MessageNoise::new(message_noise, 1.0)
+            .and_then(|mechanism| mechanism.message(self.state.as_slice(), &mut **noise));
+        Values::derived(noisy.expect("the state is finite and the noise positive").value)
+    }
+
+    fn on_message(&mut self, core: &mut Core, from: PeerIx, message: Message) {
+        let at = (message.round, message.step);
+        match message.body {
+            Body::State { values } => self.on_state(core, from, at, values),
+            _ => core.fault(from, FaultKind::WrongKind, message.round),
+        }
+    }
+
+    fn on_state(&mut self, core: &mut Core, from: PeerIx, at: (u32, u32), values: Values) {
+        let steps = gossip_settings(&core.settings).plan.steps();
+        if at.0 >= core.settings.rounds || at.1 >= steps {
+            return core.fault(from, FaultKind::WrongRound, at.0);
+        }
+        if self.phase == Phase::Done || at < (self.round, self.step) {
+            return self.on_late(core, from, at);
+        }
+        let too_far = self.is_too_far(at, steps);
+        if too_far && !core.tolerates(from, at.0) {
+            return;
+        }
+        let plan = self.plan_of(core, at);
+        let Some(place) = plan.place(self.me, from) else {
+            return core.fault(from, FaultKind::WrongSender, at.0);
+        };
+        if self.largest_squared.is_finite() && squared_norm(&values) > self.largest_squared {
+            return core.fault(from, FaultKind::TooLarge, at.0);
+        }
+        if (too_far || self.returning) && self.catches_up(core, from, at, &plan) {
+            return self.on_state(core, from, at, values);
+        }
+        if too_far {
+            return core.fault(from, FaultKind::WrongRound, at.0);
+        }
+        let taken = if self.is_current(at) {
+            self.inbox.take(place, values)
+        } else {
+            self.inbox.keep((at.0, at.1, from), values)
+        };
+        match taken {
+            Taken::New if self.is_current(at) => self.heard(from),
+            Taken::New => self.hasten(from),
+            Taken::Again => {
+                core.tolerates(from, at.0);
+            }
+            Taken::Contradicts => core.fault(from, FaultKind::Contradiction, at.0),
+        }
+    }
+
+    /// A message of the past: seen, not used. The log says so if it was waited for in vain.
+    fn on_late(&mut self, core: &mut Core, from: PeerIx, (round, step): (u32, u32)) {
+        self.heard(from);
+        let tolerated = core.tolerates(from, round);
+        let Some(absences) = &mut self.absences else { return };
+        if absences.was_owed((round, step, from)) || (tolerated && absences.was_skipped(round)) {
+            absences.late.push((round, step, from));
+            if self.phase == Phase::Done {
+                self.log_mixed(core);
+            }
+        }
+    }
+
+    /// Mixes while everything is here that is still waited for.
+    fn advance(&mut self, core: &mut Core) {
+        let steps = gossip_settings(&core.settings).plan.steps();
+        while self.phase == Phase::Mixing {
+            if self.step >= steps {
+                self.end_round(core);
+            } else if self.is_ready(core.now) {
+                self.mix(core);
+                self.step += 1;
+                if self.step < steps {
+                    self.open_step(core);
+                }
+            } else {
+                break;
+            }
+        }
+    }
+
+    fn is_ready(&self, now: Time) -> bool {
+        let (short, long) = self.patience;
+        self.inbox.awaited() == 0 || now >= long || (now >= short && self.awaits_only_hasty())
+    }
+
+    /// y ← ω W y + (1 − ω) y₋₁, with the weight of what is not here returned to the node itself.
+    fn mix(&mut self, core: &Core) {
+        let Some(plan) = self.plan.clone() else { return };
+        let accelerate = &gossip_settings(&core.settings).accelerate;
+        let omega = accelerate.get(self.step as usize).copied().unwrap_or(1.0);
+        let (columns, weights) = plan.row(self.me);
+        let mut own = 0.0;
+        let mut missing = Vec::new();
+        let mut terms: Vec<(f64, &[f32])> = vec![(0.0, self.state.as_slice())];
+        for (place, (&peer, &weight)) in columns.iter().zip(weights).enumerate() {
+            match self.inbox.at(place) {
+                Some(values) => terms.push((omega * weight, values.as_slice())),
+                None => {
+                    own += weight;
+                    missing.extend(plan.place(self.me, peer).map(|_| peer));
+                }
+            }
+        }
+        terms[0].0 = omega * own;
+        if let Some(previous) = &self.previous {
+            terms.push((1.0 - omega, previous.as_slice()));
+        }
+        let mixed = Values::filled(self.state.len(), |out| mix::weighted_sum(out, &terms));
+        let before = std::mem::replace(&mut self.state, mixed);
+        self.previous = (!accelerate.is_empty()).then_some(before);
+        for peer in missing {
+            self.absences.get_or_insert_default().missed((self.round, self.step), peer);
+        }
+    }
+
+    fn end_round(&mut self, core: &mut Core) {
+        self.log_mixed(core);
+        self.round += 1;
+        if core.settings.nodes <= SAVED_UP_TO {
+            core.outputs.push(Output::Save(Snapshot {
+                epoch: 0,
+                members: Vec::new(),
+                round: self.round,
+                version: self.round,
+                model: self.state.clone(),
+                records: core.next_record,
+                spent: core.budget.saved(&core.settings, 0),
+                acceptor: None,
+            }));
+        }
+        self.begin_round(core);
+    }
+
+    /// What did not go as planned, since the last such line. After the end it has the round behind the last and late messages only.
+    fn log_mixed(&mut self, core: &mut Core) {
+        let (missing, late) = self.absences.as_deref_mut().map_or_else(Default::default, |absences| {
+            (std::mem::take(&mut absences.missing), std::mem::take(&mut absences.late))
+        });
+        core.log(RunEvent::Mixed { round: self.round, missing, late });
+    }
+
+    fn finish(&mut self, core: &mut Core) {
+        self.phase = Phase::Done;
+        self.previous = None;
+        self.plan = None;
+        self.optimiser = None;
+        self.inbox.close();
+        core.finish(self.round, self.state.as_slice(), "all rounds are done");
+    }
+
+    fn is_current(&self, at: (u32, u32)) -> bool {
+        self.phase == Phase::Mixing && at == (self.round, self.step)
+    }
+
+    fn is_too_far(&self, at: (u32, u32), steps: u32) -> bool {
+        let position = |(round, step): (u32, u32)| u64::from(round) * u64::from(steps) + u64::from(step);
+        position(at) > position((self.round, self.step)) + ROUNDS_AHEAD * u64::from(steps)
+    }
+
+    fn plan_of(&self, core: &Core, at: (u32, u32)) -> Arc<StepPlan> {
+        match &self.plan {
+            Some(plan) if self.is_current(at) => plan.clone(),
+            _ => gossip_settings(&core.settings).plan.step(at.0, at.1),
+        }
+    }
+
+    fn heard(&mut self, peer: PeerIx) {
+        if let Some(absences) = &mut self.absences {
+            absences.heard(peer);
+        }
+    }
+
+    /// A peer that is beyond this step has sent its message of this step: what is not here soon is lost.
+    fn hasten(&mut self, peer: PeerIx) {
+        if self.phase == Phase::Mixing && self.awaits(peer) {
+            self.absences.get_or_insert_default().hasten(peer);
+        }
+    }
+
+    fn awaits(&self, peer: PeerIx) -> bool {
+        let place = self.plan.as_ref().and_then(|plan| plan.place(self.me, peer));
+        place.is_some_and(|place| self.inbox.at(place).is_none())
+    }
+
+    fn awaits_only_hasty(&self) -> bool {
+        let hasty = self.absences.iter().flat_map(|absences| absences.hasty());
+        hasty.filter(|&peer| self.awaits(peer)).count() == self.inbox.awaited()
+    }
+}
+
+/// Largest norm of an honest state.
+fn largest_state(settings: &Settings, gossip: &GossipSettings) -> f64 {
+    let rounds = f64::from(settings.rounds);
+    let contributed = if gossip.train {
+        plausible::largest_model(settings, rounds)
+    } else {
+        plausible::SLACK * settings.largest_norm
+    };
+    let noise = plausible::largest_noise(gossip.message_noise, settings.initial.len());
+    // Averages are no larger than what is averaged. Accelerated steps and negative weights overshoot, but all states together do not grow.
+    let convex = gossip.plan.is_convex() && gossip.accelerate.is_empty();
+    let overshoot = if convex { 1.0 } else { (settings.nodes as f64).sqrt() };
+    overshoot * (contributed + noise * f64::from(gossip.plan.steps()) * rounds)
+}
+
+fn gossip_settings(settings: &Settings) -> &GossipSettings {
+    match &settings.algorithm {
+        Algorithm::Gossip(gossip) => gossip,
+        Algorithm::Rounds(_) | Algorithm::Walk(_) => unreachable!("the machine is chosen by the algorithm"),
+    }
+}

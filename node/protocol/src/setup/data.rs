@@ -1,0 +1,93 @@
+//! Records of the nodes, the common test set, and what may be said about them in public.
+
+use learn::data::{DataSource, Dataset, Scaling, SourceKind, hold_out};
+use learn::gradient::PoissonSampler;
+
+use super::error::SetupError;
+use crate::config::{AlgorithmKind, Config};
+use crate::work::Adjacency;
+
+/// Numbers of records of the nodes, as far as they are known.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Sizes {
+    /// No node has fewer.
+    pub(super) smallest: usize,
+    /// No node has more, where that is known.
+    pub(super) largest: Option<usize>,
+}
+
+impl Sizes {
+    pub(super) fn of_all(parts: &[Dataset]) -> Self {
+        let sizes = || parts.iter().map(Dataset::len);
+        Self { smallest: sizes().min().unwrap_or(0), largest: sizes().max() }
+    }
+
+    /// How the smallest node samples: with the highest rate of all.
+    pub(super) fn sampler(&self, config: &Config) -> Result<PoissonSampler, SetupError> {
+        let expected = config.batch_size.map_or(self.smallest as f64, |batch| batch as f64);
+        Ok(PoissonSampler::for_batch(expected, self.smallest)?)
+    }
+}
+
+/// Standard deviations of the nodes' noise relative to each other: one over the expected batch. Empty where all are equal, or others are unknown.
+pub(super) fn relative_noise(config: &Config, parts: &[Dataset]) -> Vec<f64> {
+    if config.privacy.adjacency == Adjacency::Node || parts.len() != config.nodes {
+        return Vec::new();
+    }
+    let batch = |data: &Dataset| config.batch_size.map_or(data.len(), |batch| batch.min(data.len()));
+    let first = batch(&parts[0]);
+    if parts.iter().all(|data| batch(data) == first) {
+        return Vec::new();
+    }
+    parts.iter().map(|data| 1.0 / batch(data) as f64).collect()
+}
+
+/// Every node's records and the common test set: the source's own, or a part that was kept apart. `mean` tests nothing and uses all records.
+pub(super) fn load(config: &Config) -> Result<(Vec<Dataset>, Option<Dataset>), SetupError> {
+    /// Not the number of a node: the common test set has a stream of its own.
+    const COMMON: u64 = u64::MAX;
+    let loaded = config.data.load(config.seed)?;
+    let (train, test) = match loaded.test {
+        Some(test) => (loaded.train, Some(test)),
+        None if config.test_fraction == 0.0 || config.algorithm.kind == AlgorithmKind::Mean => {
+            (loaded.train, None)
+        }
+        None => {
+            let parts = hold_out(&loaded.train, config.test_fraction, config.seed, COMMON)?;
+            (parts.train, Some(parts.test).filter(|test| !test.is_empty()))
+        }
+    };
+    let assignment = config.partition.divide(&train, config.nodes, config.seed)?;
+    Ok((assignment.datasets(&train), test))
+}
+
+/// The declared bound on row norms, once it was seen to hold.
+pub(super) fn row_norm(config: &Config, parts: &[Dataset]) -> Result<Option<f64>, SetupError> {
+    let Some(declared) = config.privacy.row_norm else { return Ok(None) };
+    // Rows scaled to norm 1 in single precision may pass it by a rounding error.
+    let bound = declared * (1.0 + 1e-6);
+    for data in parts {
+        for record in 0..data.len() {
+            let norm = data.row(record).iter().map(|&x| f64::from(x) * f64::from(x)).sum::<f64>().sqrt();
+            if norm > bound {
+                return Err(SetupError::RowNorm { norm, declared });
+            }
+        }
+    }
+    Ok(Some(bound))
+}
+
+/// The bound that follows from how the source scales its rows: public, as the scaling looks at one row at a time.
+pub(super) fn norm_by_scaling(source: &DataSource, data: &Dataset) -> Option<f64> {
+    let unit_cube = Some((data.columns() as f64).sqrt() * (1.0 + 1e-6));
+    match &source.scale {
+        Some(Scaling::UnitRows) => Some(1.0 + 1e-6),
+        Some(Scaling::Units(_) | Scaling::UnitsPerFeature(_) | Scaling::UnitsByName { .. }) => unit_cube,
+        Some(Scaling::None) => None,
+        None => match source.kind {
+            // Built-in sets and images come in units 0..1.
+            SourceKind::Digits | SourceKind::BreastCancer | SourceKind::Mnist(..) => unit_cube,
+            _ => None,
+        },
+    }
+}

@@ -1,0 +1,116 @@
+//! Why a run cannot be prepared.
+
+use learn::data::DataError;
+use learn::gradient::GradientError;
+use learn::model::ModelError;
+use learn::optimiser::OptimiserError;
+use learn::partition::PartitionError;
+use privacy::mechanisms::MechanismError;
+use thiserror::Error;
+use topology::{SpecError, TopologyError};
+
+use crate::account::PlanError;
+
+/// An error of preparing a run. [`SetupError::hint`] says what to try instead.
+#[derive(Debug, Error)]
+#[non_exhaustive]
+pub enum SetupError {
+    /// Data that cannot be read.
+    #[error("cannot load the data")]
+    Data(#[from] DataError),
+    /// Data that cannot be divided.
+    #[error("cannot divide the data")]
+    Partition(#[from] PartitionError),
+    /// A model that the data do not fit.
+    #[error("cannot build the model")]
+    Model(#[from] ModelError),
+    /// A graph that cannot be made.
+    #[error("cannot build the graph")]
+    Graph(#[from] SpecError),
+    /// Weights or a schedule that the graph does not take.
+    #[error("cannot build the schedule")]
+    Schedule(#[from] TopologyError),
+    /// A graph of another size.
+    #[error("`topology = {topology:?}` has {has} nodes, and the run has {nodes}")]
+    GraphSize {
+        /// The topology.
+        topology: String,
+        /// Its nodes.
+        has: usize,
+        /// Nodes of the run.
+        nodes: usize,
+    },
+    /// Acceleration of mixing that does not converge.
+    #[error("gossip on `{topology}` with `{weights}` weights does not converge, so it cannot be accelerated")]
+    NothingToAccelerate {
+        /// The topology.
+        topology: String,
+        /// The weights.
+        weights: String,
+    },
+    /// More hops than can be counted.
+    #[error("{rounds} rounds of {nodes} nodes are more hops than a token can count")]
+    TooManyHops {
+        /// Rounds.
+        rounds: u32,
+        /// Nodes.
+        nodes: usize,
+    },
+    /// A batch or rate outside its range.
+    #[error("cannot sample the data")]
+    Sampling(#[from] GradientError),
+    /// An optimiser outside its range.
+    #[error("cannot build the optimiser")]
+    Optimiser(#[from] OptimiserError),
+    /// A clip norm outside its range.
+    #[error("cannot clip")]
+    Clip(#[from] MechanismError),
+    /// A budget that cannot be met.
+    #[error("cannot find the noise for the budget")]
+    Budget(#[from] PlanError),
+    /// A row that is longer than was declared.
+    #[error("a record has norm {norm:.4}, above the declared `privacy.row_norm = {declared}`")]
+    RowNorm {
+        /// Its norm.
+        norm: f64,
+        /// What was declared.
+        declared: f64,
+    },
+    /// Fewer records than every participant was said to have.
+    #[error(
+        "{records} records are fewer than the {declared} that `partition.min_size` promises of every participant"
+    )]
+    TooFewRecords {
+        /// Own records.
+        records: usize,
+        /// What was declared.
+        declared: usize,
+    },
+}
+
+impl SetupError {
+    /// What the user could do, where there is something to say.
+    pub fn hint(&self) -> Option<String> {
+        match self {
+            Self::Data(error) => error.hint(),
+            Self::Partition(error) => error.hint(),
+            Self::Model(error) => Some(error.hint()),
+            Self::Graph(error) => error.hint(),
+            Self::Schedule(error) => error.hint(),
+            Self::GraphSize { has, .. } => Some(format!("use `nodes = {has}`")),
+            Self::NothingToAccelerate { .. } => Some(
+                "use a connected graph and `weights = \"metropolis\"`, or leave `algorithm.accelerate` out"
+                    .into(),
+            ),
+            Self::TooManyHops { .. } => Some("use fewer rounds or more `algorithm.tokens`".into()),
+            Self::Sampling(error) => Some(error.hint()),
+            Self::Optimiser(error) => Some(error.hint()),
+            Self::Clip(error) => Some(error.hint().into()),
+            Self::Budget(error) => error.hint(),
+            Self::RowNorm { .. } => Some(
+                "scale the rows (`data = \"…:scale=l2\"`), or agree on a larger `privacy.row_norm`".into(),
+            ),
+            Self::TooFewRecords { .. } => Some("agree on a smaller `partition.min_size`".into()),
+        }
+    }
+}

@@ -1,0 +1,233 @@
+//! A run that is ready to start: what a driver needs besides its network.
+//!
+//! Everything public (first model, schedule, noise, identity of the run) follows from the shared configuration and from declared bounds, so that
+//! participants that hold only their own data come to the same [`Settings`].
+
+mod algorithm;
+mod data;
+mod error;
+mod plan;
+
+pub use error::SetupError;
+
+use std::sync::Arc;
+
+use learn::data::Dataset;
+use learn::model::{self, Model};
+use learn::optimiser::{LocalSteps, OptimiserSpec, Schedule as StepSizes};
+use privacy::clip::ClipNorm;
+use privacy::event::DpEvent;
+use topology::schedule::RunKey;
+
+use crate::account::{Planned, Shape};
+use crate::config::{AlgorithmKind, Config};
+use crate::settings::{RunId, Settings, StepRule};
+use crate::values::{Digest, Values};
+use crate::work::{Adjacency, Unit, WorkSettings};
+use data::Sizes;
+
+/// Everything that follows from a configuration and the data.
+#[derive(Debug, Clone)]
+pub struct Setup {
+    /// The configuration.
+    pub config: Config,
+    /// Digest of what all participants must share.
+    pub digest: Digest,
+    /// What the state machines need.
+    pub settings: Arc<Settings>,
+    /// How contributions are made.
+    pub work: Arc<WorkSettings>,
+    /// The model.
+    pub model: Arc<dyn Model>,
+    /// Records of each node; one entry where only the own data are known.
+    pub train: Vec<Dataset>,
+    /// Records to test on, common to all; `None` where there are none.
+    pub test: Option<Dataset>,
+    /// What the planned run costs, and how the noise was found.
+    pub planned: Planned,
+    /// ρ of the local update, where it is certified.
+    pub rho: Option<f64>,
+}
+
+impl Setup {
+    /// Loads and divides the data and prepares all nodes, as a simulation needs it.
+    ///
+    /// The bound on row norms that certifies ρ may follow from the source's scaling, and the sampling rate from the smallest node: a simulation
+    /// sees everything.
+    ///
+    /// # Errors
+    /// Data that cannot be read, divided or learnt from; a graph that cannot be made; a budget that no noise meets.
+    pub fn new(config: Config) -> Result<Self, SetupError> {
+        let (train, test) = data::load(&config)?;
+        let sizes = Sizes::of_all(&train);
+        let row_norm =
+            data::row_norm(&config, &train)?.or_else(|| data::norm_by_scaling(&config.data, &train[0]));
+        Self::assemble(config, (train, test), sizes, row_norm)
+    }
+
+    /// Prepares one real participant, which has only its own data.
+    ///
+    /// Others' data are unknown here, so the sampling rate is priced for a node of `partition.min_size` records, and only a declared
+    /// `privacy.row_norm` certifies ρ.
+    ///
+    /// # Errors
+    /// As [`new`](Self::new); fewer records than `partition.min_size`; a row above the declared `privacy.row_norm`.
+    pub fn for_node(config: Config, own: Dataset, test: Option<Dataset>) -> Result<Self, SetupError> {
+        let declared = config.partition.min_size;
+        if own.len() < declared {
+            return Err(SetupError::TooFewRecords { records: own.len(), declared });
+        }
+        let train = vec![own];
+        let row_norm = data::row_norm(&config, &train)?;
+        let sizes = Sizes { smallest: declared, largest: None };
+        Self::assemble(config, (train, test), sizes, row_norm)
+    }
+
+    /// The same without computing training losses, which cost a pass over the data in every round.
+    #[must_use]
+    pub fn without_loss(mut self) -> Self {
+        Arc::make_mut(&mut self.work).with_loss = false;
+        self
+    }
+
+    fn assemble(
+        config: Config,
+        (train, test): (Vec<Dataset>, Option<Dataset>),
+        sizes: Sizes,
+        row_norm: Option<f64>,
+    ) -> Result<Self, SetupError> {
+        let model: Arc<dyn Model> = config.model.build(&train[0])?.into();
+        let initial = model.initial(config.seed);
+        model::check(model.as_ref(), &initial, &train[0])?;
+        config.optimiser.build(1)?;
+        let digest = config.digest();
+        let run_id = format!("{}:{digest}:{}", config.name, config.seed);
+        let rho = row_norm.and_then(|norm| rho(&config, model.as_ref(), norm, sizes));
+        let mut settings = Settings {
+            run: run_number(&run_id),
+            key: RunKey::new(&run_id),
+            nodes: config.nodes,
+            rounds: algorithm::rounds(&config)?,
+            algorithm: algorithm::algorithm(&config, &run_id)?,
+            initial: Values::derived(initial),
+            step: step_rule(&config, model.as_ref()),
+            release: DpEvent::NonPrivate,
+            largest_norm: f64::INFINITY,
+            budget: Vec::new(),
+            timeouts: config.timeouts,
+        };
+        let plan = plan::plan(&config, &shape(&config, &settings, rho, &train), sizes)?;
+        let work = work(&config, plan.planned.noise_multiplier)?;
+        let parameters = settings.initial.len();
+        let (contribution_noise, largest_norm) = noise_sizes(&config, &work, parameters, sizes);
+        settings.algorithm = algorithm::with_message_noise(settings.algorithm, &config, contribution_noise);
+        (settings.release, settings.budget, settings.largest_norm) =
+            (plan.release, plan.budget, largest_norm);
+        Ok(Self {
+            digest,
+            settings: Arc::new(settings),
+            work: Arc::new(work),
+            model,
+            train,
+            test,
+            planned: plan.planned,
+            rho,
+            config,
+        })
+    }
+
+    /// What an account must know of the run besides its log.
+    pub fn shape(&self) -> Shape {
+        shape(&self.config, &self.settings, self.rho, &self.train)
+    }
+}
+
+fn shape(config: &Config, settings: &Settings, rho: Option<f64>, train: &[Dataset]) -> Shape {
+    Shape::new(settings, config.privacy.adjacency, config.privacy.delta)
+        .with_rho(rho)
+        .with_noise(data::relative_noise(config, train))
+        .with_message_noise(config.algorithm.message_noise)
+}
+
+/// Name, shared configuration and seed, in eight bytes.
+fn run_number(run_id: &str) -> RunId {
+    let mut first = [0; 8];
+    first.copy_from_slice(&Digest::of_text(run_id).0[..8]);
+    RunId(u64::from_le_bytes(first))
+}
+
+fn work(config: &Config, noise_multiplier: f64) -> Result<WorkSettings, SetupError> {
+    let unit = match (config.algorithm.kind, config.privacy.adjacency) {
+        (AlgorithmKind::Mean, _) => Unit::Value,
+        (_, Adjacency::Record) => Unit::Record { batch: config.batch_size.map(|batch| batch as f64) },
+        (_, Adjacency::Node) => Unit::Node {
+            local: LocalSteps {
+                steps: config.local_steps,
+                batch: config.batch_size.unwrap_or(usize::MAX),
+                schedule: StepSizes::Constant { step_size: config.learning_rate },
+                optimiser: config.optimiser,
+            },
+            seed: config.seed,
+        },
+    };
+    let clip = ClipNorm::new(config.privacy.clip_norm)?;
+    Ok(WorkSettings { unit, clip, noise_multiplier, with_loss: true })
+}
+
+/// Records: the optimiser steps with the learning rate. Nodes: they did so on their own, and the mean of their updates is applied as it is.
+fn step_rule(config: &Config, model: &dyn Model) -> StepRule {
+    match config.privacy.adjacency {
+        Adjacency::Record => StepRule {
+            sizes: StepSizes::Constant { step_size: config.learning_rate },
+            optimiser: config.optimiser,
+            penalty: model.penalty(),
+        },
+        Adjacency::Node => StepRule {
+            sizes: StepSizes::Constant { step_size: 1.0 },
+            optimiser: match config.optimiser {
+                // A ball is kept by everybody, noise or not.
+                OptimiserSpec::Sgd { radius } => OptimiserSpec::Sgd { radius },
+                OptimiserSpec::Momentum { .. } | OptimiserSpec::Adam {} => {
+                    OptimiserSpec::Sgd { radius: None }
+                }
+            },
+            // The local steps had it already.
+            penalty: 0.0,
+        },
+    }
+}
+
+/// ρ of one step on records; nothing is certified for several local steps or for optimisers with a memory.
+fn rho(config: &Config, model: &dyn Model, row_norm: f64, sizes: Sizes) -> Option<f64> {
+    let plain = matches!(config.optimiser, OptimiserSpec::Sgd { .. });
+    if config.privacy.adjacency != Adjacency::Record || !plain {
+        return None;
+    }
+    let weight = match config.batch_size {
+        None => 1.0,
+        // A Poisson sample may happen to be everything.
+        Some(batch) => (sizes.largest? as f64 / batch as f64).max(1.0),
+    };
+    model::certified_rho(model, row_norm, config.learning_rate, Some(config.privacy.clip_norm), weight)
+}
+
+/// Standard deviation of a contribution's noise per coordinate, and the largest norm of an honest contribution: its signal, and noise of norm
+/// σ(√d + 8), which the norm of d normals passes with probability below e⁻³² (Laurent and Massart 2000).
+fn noise_sizes(config: &Config, work: &WorkSettings, parameters: usize, sizes: Sizes) -> (f64, f64) {
+    let clip = config.privacy.clip_norm;
+    let (signal, divisor) = match work.unit {
+        Unit::Record { batch: None } => (clip, sizes.smallest as f64),
+        Unit::Record { batch: Some(batch) } => {
+            let batch = batch.min(sizes.smallest as f64);
+            // More than eight deviations above the mean of a Poisson sample.
+            (clip * (1.0 + (8.0 * batch.sqrt() + 32.0) / batch), batch)
+        }
+        Unit::Node { .. } | Unit::Value => (clip, 1.0),
+    };
+    let deviation = work.noise_multiplier * clip / divisor;
+    // One per cent for rounding: slack in the noise, and single precision.
+    (deviation, 1.01 * (signal + deviation * ((parameters as f64).sqrt() + 8.0)))
+}
+
+#[cfg(test)]
+mod tests;

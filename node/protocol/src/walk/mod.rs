@@ -1,0 +1,397 @@
+//! A token carries the model along a random walk; each holder adds a noisy step.
+//!
+//! A token of T hops has holders at hops 0, 1, …, T, each of which contributes once: T + 1 contributions. Where the kernel leaves it at the same
+//! node, that node holds it again at the next hop. The path is drawn by public randomness ([`path`]). A refused contribution passes the token on
+//! unchanged. Optimisers with memory keep it at the node: a token carries parameters only.
+//!
+//! **Custody.** Call the holder of hop k h_k. The receiver answers `TokenHere`, at once; until then the sender repeats the same bytes. When h_{k+1} has
+//! the token, h_k tells h_{k−1} `TokenSafe`, which then forgets its copy; so there are two copies, or one and the holder who makes the next step.
+//! A receiver that is silent for `silence` is given up: the token goes to another one under the next generation. A holder that hears no
+//! `TokenSafe` for three times that asks by sending the token of that hop again.
+//!
+//! Invariants: what is sent was recorded, or refused, before; a token that is not newer than the last one seen (generation first, then hop) is
+//! answered and not used, so a repeated message never makes a second contribution. After a restart two tokens may live for a while: the one of
+//! the lower generation ends where it meets the trace of the higher. Each of their contributions has a record of its own.
+//!
+//! A token whose only holder is gone for good before it passed it on once is lost.
+
+mod custody;
+mod notice;
+mod path;
+
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
+
+use learn::optimiser::Optimiser;
+
+use self::custody::{Copy, Held, Origin, Stage};
+use self::notice::Notice;
+use self::path::Move;
+use crate::contribution::Contribution;
+use crate::core::{Core, squared_norm, stepped};
+use crate::event::{FaultKind, RunEvent};
+use crate::gossip::SAVED_UP_TO;
+use crate::message::{Body, Message, Patience};
+use crate::node::{Input, Output, Snapshot};
+use crate::settings::{Algorithm, Settings, WalkSettings};
+use crate::values::Values;
+use crate::work::Computed;
+use crate::{PeerIx, Time, plausible};
+
+/// A holder that hears nothing of a token that it passed on asks after so many times `silence`.
+const GUARDED: u64 = 3;
+
+/// The state machine: any number of tokens, one contribution at a time.
+pub(crate) struct Walk {
+    started: bool,
+    restored: bool,
+    model: Values,
+    hop: u32,
+    /// The token whose contribution is being made.
+    current: Option<Held>,
+    /// Whether it has been overtaken meanwhile: its contribution is not used.
+    stale: bool,
+    contribution: Contribution,
+    queue: VecDeque<Held>,
+    copies: Vec<Copy>,
+    /// The newest generation and hop of each token.
+    seen: BTreeMap<u32, (u32, u32)>,
+    over: BTreeSet<u32>,
+    notices: Vec<Notice>,
+    optimiser: Box<dyn Optimiser>,
+    largest_squared: f64,
+}
+
+impl Walk {
+    pub(crate) fn new(_me: PeerIx, settings: &Settings) -> Self {
+        let optimiser = settings.step.optimiser.build(settings.initial.len());
+        Self {
+            started: false,
+            restored: false,
+            model: settings.initial.clone(),
+            hop: 0,
+            current: None,
+            stale: false,
+            contribution: Contribution::None,
+            queue: VecDeque::new(),
+            copies: Vec::new(),
+            seen: BTreeMap::new(),
+            over: BTreeSet::new(),
+            notices: Vec::new(),
+            optimiser: optimiser.expect("the optimiser of the settings was checked"),
+            largest_squared: plausible::largest_model(settings, f64::from(settings.rounds) + 1.0).powi(2),
+        }
+    }
+
+    /// Takes over the model. A token that was here is with the holder before, who will start it again; so none is started here.
+    pub(crate) fn restore(&mut self, snapshot: &Snapshot) {
+        self.restored = true;
+        self.hop = snapshot.round;
+        if snapshot.model.len() == self.model.len() {
+            self.model = snapshot.model.clone();
+        }
+    }
+
+    pub(crate) fn handle(&mut self, core: &mut Core, input: Input) {
+        match input {
+            Input::Start => self.on_start(core),
+            Input::Received { from, message } => self.on_message(core, from, message),
+            Input::Computed(computed) => self.on_computed(core, computed),
+            Input::Recorded(id) => self.on_recorded(core, id),
+            Input::Tick => {}
+        }
+        self.on_time(core);
+        self.work(core);
+    }
+
+    pub(crate) fn wake_at(&self) -> Option<Time> {
+        let copies = self.copies.iter().map(Copy::wake_at);
+        copies.chain(self.notices.iter().map(Notice::wake_at)).min()
+    }
+
+    pub(crate) fn model(&self) -> &[f32] {
+        self.model.as_slice()
+    }
+
+    pub(crate) fn round(&self) -> u32 {
+        self.hop
+    }
+
+    fn on_start(&mut self, core: &mut Core) {
+        if std::mem::replace(&mut self.started, true) || self.restored {
+            return;
+        }
+        let starts = walk_settings(&core.settings).starts.iter().enumerate();
+        let mine: Vec<u32> =
+            starts.filter(|(_, start)| **start == core.me).map(|(token, _)| token as u32).collect();
+        for token in mine {
+            let values = core.settings.initial.clone();
+            self.hold(core, Held { token, hop: 0, generation: 0, values, origin: None }, core.me);
+        }
+    }
+
+    fn on_message(&mut self, core: &mut Core, from: PeerIx, message: Message) {
+        let (Body::Token { token, .. }
+        | Body::TokenHere { token, .. }
+        | Body::TokenSafe { token, .. }
+        | Body::Over { token }) = message.body
+        else {
+            return core.fault(from, FaultKind::WrongKind, message.round);
+        };
+        if token as usize >= walk_settings(&core.settings).starts.len() {
+            return core.fault(from, FaultKind::WrongRound, message.round);
+        }
+        match message.body {
+            Body::Token { hop, generation, values, .. } => {
+                let origin = Some(Origin { peer: from, hop, generation });
+                self.on_token(core, from, Held { token, hop, generation, values, origin });
+            }
+            Body::TokenHere { hop, generation, .. } => self.on_here(core, from, (token, hop, generation)),
+            Body::TokenSafe { hop, generation, .. } => self.on_safe(core, from, (token, hop, generation)),
+            _ => self.on_over(core, from, token),
+        }
+    }
+
+    fn on_token(&mut self, core: &mut Core, from: PeerIx, held: Held) {
+        let Held { token, hop, generation, .. } = held;
+        let fault = if hop == 0 || hop > core.settings.rounds {
+            FaultKind::WrongRound
+        } else if walk_settings(&core.settings).kernel.weight(from as usize, core.me as usize) == 0.0 {
+            FaultKind::WrongSender
+        } else if self.largest_squared.is_finite() && squared_norm(&held.values) > self.largest_squared {
+            FaultKind::TooLarge
+        } else if self.over.contains(&token) || self.seen.get(&token) >= Some(&(generation, hop)) {
+            return self.answer_again(core, from, &held);
+        } else {
+            core.send(from, (hop, 0), Body::TokenHere { token, hop, generation });
+            return self.hold(core, held, from);
+        };
+        core.fault(from, fault, hop);
+    }
+
+    /// A token that is not new: it is answered, for the answer may have been lost, and not used.
+    fn answer_again(&mut self, core: &mut Core, from: PeerIx, again: &Held) {
+        let Held { token, hop, generation, origin, .. } = *again;
+        if !core.tolerates(from, hop) {
+            return;
+        }
+        core.send(from, (hop, 0), Body::TokenHere { token, hop, generation });
+        let held = self.queue.iter().chain(self.current.iter().filter(|_| !self.stale));
+        let offered = self.copies.iter().filter(|copy| !copy.confirmed).map(|copy| &copy.sent);
+        let is_here = held.chain(offered).any(|held| held.token == token && held.origin == origin);
+        if !is_here {
+            core.send(from, (hop, 0), Body::TokenSafe { token, hop, generation });
+        }
+        if self.over.contains(&token) {
+            core.send(from, (hop, 0), Body::Over { token });
+        }
+    }
+
+    /// A new token is here, from outside or by staying.
+    fn hold(&mut self, core: &mut Core, held: Held, from: PeerIx) {
+        let Held { token, hop, generation, .. } = held;
+        self.seen.insert(token, (generation, hop));
+        self.forget(core, token);
+        core.forgive();
+        core.log(RunEvent::Held { token, hop, generation, from });
+        self.queue.push_back(held);
+    }
+
+    /// Whatever is here of this token has been overtaken.
+    fn forget(&mut self, core: &mut Core, token: u32) {
+        self.stale |= self.current.as_ref().is_some_and(|held| held.token == token);
+        self.queue.retain(|held| held.token != token);
+        let (gone, kept) = std::mem::take(&mut self.copies).into_iter().partition(|c| c.sent.token == token);
+        self.copies = kept;
+        let gone: Vec<Copy> = gone;
+        gone.iter().filter(|copy| !copy.confirmed).for_each(|copy| tell_origin(core, &copy.sent));
+    }
+
+    /// Starts the next contribution, if none is being made.
+    fn work(&mut self, core: &mut Core) {
+        while self.current.is_none()
+            && let Some(held) = self.queue.pop_front()
+        {
+            if self.contribution.begin(core, held.hop, held.values.clone(), 0) {
+                self.stale = false;
+                self.current = Some(held);
+            } else {
+                self.pass_on(core, held);
+            }
+        }
+    }
+
+    fn on_computed(&mut self, core: &mut Core, computed: Computed) {
+        if self.stale && matches!(self.contribution, Contribution::Computing { .. }) {
+            // Nothing was recorded and nothing will be sent.
+            self.contribution = Contribution::None;
+            self.current = None;
+        } else {
+            self.contribution.on_computed(core, computed);
+        }
+    }
+
+    fn on_recorded(&mut self, core: &mut Core, id: u64) {
+        let label = self.current.as_ref().map_or((0, 0), |held| (held.token, held.generation));
+        let Some((hop, gradient)) = self.contribution.on_recorded(core, id, label) else { return };
+        // The next holder sees the contribution as it is.
+        core.budget.charge_in_full(&core.settings);
+        let Some(mut held) = self.current.take().filter(|_| !self.stale) else { return };
+        let mut gradient = gradient.as_slice().to_vec();
+        let next = Values::filled(held.values.len(), |params| {
+            params.copy_from_slice(held.values.as_slice());
+            stepped(&core.settings, hop, params, &mut gradient, &mut *self.optimiser);
+        });
+        // A step that overflowed would be refused by everybody.
+        if next.is_finite() {
+            held.values = next;
+        }
+        self.pass_on(core, held);
+    }
+
+    fn pass_on(&mut self, core: &mut Core, held: Held) {
+        self.model = held.values.clone();
+        self.hop = held.hop;
+        if core.settings.nodes <= SAVED_UP_TO {
+            core.outputs.push(Output::Save(Snapshot {
+                epoch: 0,
+                members: Vec::new(),
+                round: self.hop,
+                version: self.hop + 1,
+                model: self.model.clone(),
+                records: core.next_record,
+                spent: core.budget.saved(&core.settings, 0),
+                acceptor: None,
+            }));
+        }
+        if held.hop >= core.settings.rounds {
+            tell_origin(core, &held);
+            self.end_token(core, held.token);
+            self.notices.push(Notice::new(core, held.token));
+        } else {
+            self.offer(core, held, None);
+        }
+    }
+
+    /// Sends a token to its next holder.
+    fn offer(&mut self, core: &mut Core, held: Held, avoided: Option<PeerIx>) {
+        let at = Move { token: held.token, generation: held.generation, hop: held.hop };
+        let kernel = &walk_settings(&core.settings).kernel;
+        let to = path::next_holder(kernel, &core.settings.key, at, core.me, avoided);
+        let sent = Held { hop: held.hop + 1, ..held };
+        if to == core.me {
+            return self.hold(core, sent, core.me);
+        }
+        let copy = Copy { sent, to, stage: offered(core), confirmed: false };
+        core.send(to, (copy.sent.hop, 0), copy.body());
+        self.copies.push(copy);
+    }
+
+    /// The receiver has the token: the holder before may forget its copy.
+    fn on_here(&mut self, core: &mut Core, from: PeerIx, name: (u32, u32, u32)) {
+        let Some(copy) = self.copies.iter_mut().find(|copy| copy.is(name, from)) else {
+            core.tolerates(from, name.1);
+            return;
+        };
+        if matches!(copy.stage, Stage::Offered(_)) {
+            let until = core.now.after(core.settings.timeouts.silence.saturating_mul(GUARDED));
+            copy.stage = Stage::Guarded { until };
+        }
+        if !std::mem::replace(&mut copy.confirmed, true) {
+            tell_origin(core, &copy.sent);
+        }
+    }
+
+    /// The token is safe beyond its receiver: the copy may go.
+    fn on_safe(&mut self, core: &mut Core, from: PeerIx, name: (u32, u32, u32)) {
+        if name.1 == aware(core) {
+            self.notices.iter_mut().for_each(|notice| notice.on_aware(name.0, from));
+        } else if let Some(at) = self.copies.iter().position(|copy| copy.is(name, from)) {
+            let copy = self.copies.remove(at);
+            if !copy.confirmed {
+                tell_origin(core, &copy.sent);
+            }
+        } else {
+            core.tolerates(from, name.1);
+        }
+    }
+
+    fn on_over(&mut self, core: &mut Core, from: PeerIx, token: u32) {
+        if core.tolerates(from, core.settings.rounds) {
+            let hop = aware(core);
+            core.send(from, (hop, 0), Body::TokenSafe { token, hop, generation: 0 });
+        }
+        self.end_token(core, token);
+    }
+
+    fn end_token(&mut self, core: &mut Core, token: u32) {
+        if self.over.insert(token) {
+            self.forget(core, token);
+        }
+        if self.over.len() == walk_settings(&core.settings).starts.len() {
+            core.finish(self.hop, self.model.as_slice(), "all tokens made their last hop");
+        }
+    }
+
+    fn on_time(&mut self, core: &mut Core) {
+        for mut copy in std::mem::take(&mut self.copies) {
+            if copy.wake_at() > core.now {
+                self.copies.push(copy);
+                continue;
+            }
+            copy.stage = match copy.stage {
+                Stage::Offered(patience) if core.now >= patience.until => {
+                    self.restart(core, copy);
+                    continue;
+                }
+                Stage::Offered(patience) => Stage::Offered(Patience {
+                    again: core.now.after(core.settings.timeouts.resend),
+                    ..patience
+                }),
+                Stage::Guarded { .. } => offered(core),
+            };
+            core.send(copy.to, (copy.sent.hop, 0), copy.body());
+            self.copies.push(copy);
+        }
+        self.notices.iter_mut().for_each(|notice| notice.on_tick(core));
+        self.notices.retain(|notice| notice.is_needed(core.now));
+    }
+
+    /// The receiver does not answer: the token goes on from the copy, to somebody else, under a new generation.
+    fn restart(&mut self, core: &mut Core, copy: Copy) {
+        let newest = self.seen.get(&copy.sent.token).map_or(0, |seen| seen.0);
+        let generation = copy.sent.generation.max(newest).saturating_add(1);
+        let held = Held { hop: copy.sent.hop - 1, generation, ..copy.sent };
+        let Held { token, hop, .. } = held;
+        self.seen.insert(token, (generation, hop));
+        core.log(RunEvent::TokenRestarted { token, hop, generation });
+        self.offer(core, held, Some(copy.to));
+    }
+}
+
+fn offered(core: &Core) -> Stage {
+    let timeouts = core.settings.timeouts;
+    Stage::Offered(Patience {
+        again: core.now.after(timeouts.resend),
+        until: core.now.after(timeouts.silence),
+        latest: core.now.after(timeouts.silence),
+    })
+}
+
+/// The copy of the last other holder is no longer needed.
+fn tell_origin(core: &mut Core, held: &Held) {
+    if let Some(Origin { peer, hop, generation }) = held.origin {
+        core.send(peer, (hop, 0), Body::TokenSafe { token: held.token, hop, generation });
+    }
+}
+
+/// The hop, behind the last, with which a node answers that it knows of the end.
+fn aware(core: &Core) -> u32 {
+    core.settings.rounds.saturating_add(1)
+}
+
+fn walk_settings(settings: &Settings) -> &WalkSettings {
+    match &settings.algorithm {
+        Algorithm::Walk(walk) => walk,
+        Algorithm::Rounds(_) | Algorithm::Gossip(_) => unreachable!("the machine is chosen by the algorithm"),
+    }
+}

@@ -1,0 +1,113 @@
+//! Nodes that do not follow the protocol: what becomes of their messages on the way out.
+
+use protocol::config::{Hostile, HostileKind};
+use protocol::{Body, Message, PeerIx, RunId, Values};
+
+/// Copies of each message that a flood sends.
+const FLOOD: u32 = 1_000;
+/// Copies that one node sends in a whole run: enough to hurt, and an end.
+const FLOOD_TOTAL: u32 = 200_000;
+/// Messages that a replaying node keeps.
+const KEPT: usize = 64;
+/// As a number of a model: finite, and far from anything honest.
+const HUGE: f32 = 1e30;
+
+/// One way in which a node misbehaves.
+pub(crate) struct Attack {
+    kind: HostileKind,
+    from: u64,
+    kept: Vec<(PeerIx, Message)>,
+    next: usize,
+    copies_left: u32,
+}
+
+impl Attack {
+    pub(crate) fn new(hostile: &Hostile) -> Self {
+        Self { kind: hostile.kind, from: hostile.from, kept: Vec::new(), next: 0, copies_left: FLOOD_TOTAL }
+    }
+
+    /// Whether it has begun.
+    pub(crate) fn is_on(&self, now: u64) -> bool {
+        now >= self.from
+    }
+
+    /// Sends what the node makes of `message`.
+    pub(crate) fn corrupt(
+        &mut self,
+        to: PeerIx,
+        mut message: Message,
+        send: &mut dyn FnMut(PeerIx, Message),
+    ) {
+        match self.kind {
+            HostileKind::Nan => replace(&mut message.body, |values| vec![f32::NAN; values.len()]),
+            HostileKind::Huge => replace(&mut message.body, |values| vec![HUGE; values.len()]),
+            HostileKind::WrongLength => {
+                replace(&mut message.body, |values| values[..values.len().saturating_sub(1)].to_vec());
+            }
+            HostileKind::OtherRun => message.run = RunId(!message.run.0),
+            HostileKind::Replay => self.replay(to, &message, send),
+            HostileKind::Flood => {
+                let copies = self.copies_left.min(FLOOD - 1);
+                self.copies_left -= copies;
+                (0..copies).for_each(|_| send(to, message.clone()));
+            }
+        }
+        send(to, message);
+    }
+
+    /// Sends one of the older messages again, to whom it went then.
+    fn replay(&mut self, to: PeerIx, message: &Message, send: &mut dyn FnMut(PeerIx, Message)) {
+        if let Some((to, old)) = self.kept.get(self.next % self.kept.len().max(1)) {
+            send(*to, old.clone());
+            self.next += 1;
+        }
+        if self.kept.len() < KEPT && message.body.values().is_some() {
+            self.kept.push((to, message.clone()));
+        }
+    }
+}
+
+fn replace(body: &mut Body, with: impl FnOnce(&[f32]) -> Vec<f32>) {
+    match body {
+        Body::Sum { values, .. }
+        | Body::State { values }
+        | Body::Token { values, .. }
+        | Body::Model { values, .. } => *values = Values::from_wire(with(values.as_slice())),
+        // The others carry no numbers.
+        _ => {}
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn sent(kind: HostileKind, count: u32) -> Vec<Message> {
+        let mut attack = Attack::new(&Hostile { nodes: vec![0], kind, from: 5 });
+        assert!(!attack.is_on(4) && attack.is_on(5));
+        let mut all = Vec::new();
+        for round in 0..count {
+            let body = Body::State { values: Values::from_wire(vec![1.0, 2.0]) };
+            let message = Message { run: RunId(1), round, step: 0, body };
+            attack.corrupt(1, message, &mut |_, message| all.push(message));
+        }
+        all
+    }
+
+    #[test]
+    fn each_kind_breaks_what_its_name_says() {
+        let values = |kind| sent(kind, 1)[0].body.values().unwrap().as_slice().to_vec();
+        assert!(values(HostileKind::Nan).iter().all(|value| value.is_nan()));
+        assert_eq!(values(HostileKind::Huge), [HUGE, HUGE]);
+        assert_eq!(values(HostileKind::WrongLength), [1.0]);
+        assert_ne!(sent(HostileKind::OtherRun, 1)[0].run, RunId(1));
+        let rounds: Vec<_> = sent(HostileKind::Replay, 3).iter().map(|message| message.round).collect();
+        assert_eq!(rounds, [0, 0, 1, 1, 2]);
+    }
+
+    #[test]
+    fn a_flood_ends() {
+        assert_eq!(sent(HostileKind::Flood, 1).len(), 1_000);
+        assert_eq!(sent(HostileKind::Flood, 400).len(), 200_400);
+    }
+}

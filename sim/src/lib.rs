@@ -1,0 +1,40 @@
+//! Many participants in virtual time, in one process.
+//!
+//! The simulator is the other driver of [`protocol::Node`]: where the libp2p runtime has sockets, disks and clocks, this one has a queue of events, links
+//! with latency, jitter, bandwidth, loss, duplication and reordering, and nodes that crash, pause, return, are slow or hostile. Everything is seeded.
+//!
+//! Invariant: the run log, the models and every figure depend on the setup alone, byte for byte, and not on the number of threads. How:
+//!
+//! - Time is cut into windows of the smallest latency of a link. What a node sends arrives in a later window, so within one window nodes do not influence
+//!   each other and run in parallel (conservative parallel simulation; Chandy & Misra 1979, with the latency as lookahead).
+//! - Messages for a node are handled by (arrival, window of departure, sender, order of sending), which no thread can change.
+//! - Randomness is drawn per node: `links/<node>` for links, one noise stream per contribution.
+//!
+//! See [`simulate`].
+
+mod availability;
+pub mod baseline;
+mod calendar;
+mod check;
+mod engine;
+mod error;
+mod figures;
+pub mod folder;
+mod hostile;
+mod links;
+pub mod metrics;
+mod noise;
+mod outcome;
+mod progress;
+mod report;
+pub mod run;
+mod scenario;
+mod shard;
+mod slot;
+pub mod sweep;
+mod world;
+
+pub use engine::simulate;
+pub use error::SimError;
+pub use noise::{contribution_noise, message_noise};
+pub use outcome::{Ended, Finished, Models, Observation, Options};

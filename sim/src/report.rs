@@ -1,0 +1,85 @@
+//! What a shard hands over at the end of a window.
+
+use protocol::{PeerIx, RunEvent};
+
+use crate::calendar::Event;
+use crate::error::SimError;
+
+/// A line of the log, before it gets its place.
+pub(crate) struct Line {
+    pub(crate) time: u64,
+    pub(crate) node: PeerIx,
+    pub(crate) event: RunEvent,
+}
+
+/// What happened in a shard in one window, besides messages. Lines are by node, then in order.
+#[derive(Default)]
+pub(crate) struct Report {
+    pub(crate) lines: Vec<Line>,
+    /// Nodes that lost their memory (`false`) or came back (`true`).
+    pub(crate) presence: Vec<(PeerIx, bool)>,
+    pub(crate) bytes: u64,
+    pub(crate) messages: u64,
+    pub(crate) dropped: u64,
+    /// The first thing that went wrong, with its time and node.
+    pub(crate) error: Option<(u64, PeerIx, SimError)>,
+}
+
+impl Report {
+    pub(crate) fn fail(&mut self, time: u64, node: PeerIx, error: SimError) {
+        if self.error.as_ref().is_none_or(|(first, ..)| time < *first) {
+            self.error = Some((time, node, error));
+        }
+    }
+
+    /// An invariant does not hold.
+    pub(crate) fn broken(&mut self, time: u64, node: PeerIx, what: String) {
+        self.fail(time, node, SimError::Invariant { seconds: time as f64 / 1e6, what });
+    }
+}
+
+/// Messages of one shard on their way out, by the shard that they go to.
+pub(crate) struct Outbox {
+    boxes: Vec<Vec<Event>>,
+    touched: Vec<u32>,
+    shift: u32,
+    /// Emptied boxes that keep their memory.
+    spare: Vec<Vec<Event>>,
+    /// The earliest arrival.
+    pub(crate) earliest: u64,
+}
+
+impl Outbox {
+    pub(crate) fn new(shards: usize, shift: u32) -> Self {
+        let boxes = (0..shards).map(|_| Vec::new()).collect();
+        Self { boxes, touched: Vec::new(), shift, spare: Vec::new(), earliest: u64::MAX }
+    }
+
+    pub(crate) fn push(&mut self, event: Event) {
+        self.earliest = self.earliest.min(event.time);
+        let shard = event.to >> self.shift;
+        let parcel = &mut self.boxes[shard as usize];
+        if parcel.is_empty() {
+            self.touched.push(shard);
+            if parcel.capacity() == 0
+                && let Some(spare) = self.spare.pop()
+            {
+                *parcel = spare;
+            }
+        }
+        parcel.push(event);
+    }
+
+    /// Hands over one of the parcels with the shard that it goes to.
+    pub(crate) fn next_parcel(&mut self) -> Option<(usize, Vec<Event>)> {
+        let shard = self.touched.pop()? as usize;
+        Some((shard, std::mem::take(&mut self.boxes[shard])))
+    }
+
+    /// Takes an emptied parcel back.
+    pub(crate) fn recycle(&mut self, parcel: Vec<Event>) {
+        if self.spare.len() < self.boxes.len() {
+            self.spare.push(parcel);
+        }
+    }
+}

@@ -1,0 +1,292 @@
+//! One run from its setup to its result: the simulation or the comparison, judged round by round.
+
+use std::cell::RefCell;
+
+use learn::model::ModelError;
+use protocol::account::{Account, FoldError, Interim, Summary};
+use protocol::config::AlgorithmKind;
+use protocol::{LogLine, RunEvent, Setup, Time};
+use serde::Serialize;
+use thiserror::Error;
+
+use crate::baseline::{self, BaselineError};
+use crate::metrics::{Judge, Quality, Row, consensus_distance, mean_model};
+use crate::{Observation, Options, SimError, simulate};
+
+/// Why a run did not end.
+#[derive(Debug, Error)]
+#[non_exhaustive]
+pub enum RunError {
+    /// Of the simulation.
+    #[error(transparent)]
+    Sim(#[from] SimError),
+    /// Of a comparison.
+    #[error(transparent)]
+    Baseline(#[from] BaselineError),
+    /// A run that cannot be accounted for.
+    #[error("cannot account for the run")]
+    Account(#[from] FoldError),
+    /// Models that cannot be judged.
+    #[error("cannot judge the models")]
+    Judge(#[from] ModelError),
+}
+
+impl RunError {
+    /// What the user could do, where there is something to say.
+    pub fn hint(&self) -> Option<String> {
+        match self {
+            Self::Sim(error) => error.hint().map(str::to_owned),
+            Self::Baseline(error) => Some(error.hint()),
+            Self::Account(_) => None,
+            Self::Judge(error) => Some(error.hint()),
+        }
+    }
+}
+
+/// What came out, as `--format json` prints it.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct RunResult {
+    /// The algorithm.
+    pub algorithm: &'static str,
+    /// Number of nodes.
+    pub nodes: usize,
+    /// Rounds asked for.
+    pub rounds: u32,
+    /// The seed.
+    pub seed: u64,
+    /// Name of the run, or the path of its folder.
+    pub run: String,
+    /// Accuracy on the test set, averaged over nodes; `null` for regression and `mean`.
+    pub test_acc: Option<f64>,
+    /// Loss on the test set; for `mean` the squared error of the nodes' estimates.
+    pub test_loss: Option<f64>,
+    /// Root mean squared distance of the nodes' models to their mean.
+    pub consensus_distance: Option<f64>,
+    /// Bytes that a node sent, on average.
+    pub bytes_per_node: f64,
+    /// Rounds that were given up.
+    pub broken_rounds: u64,
+    /// Rounds that ended.
+    pub finished_rounds: u32,
+    /// Virtual time, in seconds.
+    pub time: f64,
+    /// z: noise divided by the clip norm.
+    pub noise_multiplier: f64,
+    /// What it cost.
+    pub privacy: Summary,
+}
+
+/// A run after its end.
+#[derive(Debug, Clone)]
+pub struct Done {
+    /// The figures.
+    pub result: RunResult,
+    /// One row per round.
+    pub rows: Vec<Row>,
+    /// The model to keep: the mean over nodes, for a walk the newest token.
+    pub model: Vec<f32>,
+}
+
+/// Runs `setup`: every log line goes to `sink`, every row to `observe`.
+///
+/// # Errors
+/// What the simulation or the comparison refuses.
+pub fn run(
+    setup: &Setup,
+    options: &Options,
+    sink: &mut dyn FnMut(&LogLine),
+    observe: &mut dyn FnMut(&Row),
+) -> Result<Done, RunError> {
+    if setup.config.algorithm.kind.is_comparison() {
+        compare(setup, options, sink, observe)
+    } else {
+        simulated(setup, options, sink, observe)
+    }
+}
+
+/// What is known while a run goes on.
+struct Ongoing<'a> {
+    setup: &'a Setup,
+    judge: Judge<'a>,
+    account: Account,
+    rows: Vec<Row>,
+    failed: Option<ModelError>,
+}
+
+impl<'a> Ongoing<'a> {
+    fn new(setup: &'a Setup) -> Result<Self, RunError> {
+        let account = Account::new(setup.shape().with_private_noise(false))?;
+        Ok(Self { setup, judge: Judge::new(setup), account, rows: Vec::new(), failed: None })
+    }
+
+    /// Pricing takes longer than a round: not every one is worth it.
+    fn interim(&mut self, round: u32) -> Option<Interim> {
+        let rounds = self.setup.config.rounds;
+        let due = round + 1 == rounds || (round + 1).is_multiple_of(rounds.div_ceil(50));
+        due.then(|| self.account.interim())
+    }
+
+    /// Judges the models after a round; the token's model speaks for a walk.
+    fn on_round(&mut self, seen: &Observation<'_>) -> Row {
+        let all: Vec<&[f32]> = seen.models.iter().map(|(_, model)| model).collect();
+        let token = seen.latest.filter(|_| self.is_walk()).and_then(|node| seen.models.get(node as usize));
+        let quality = self.quality(&all, token);
+        let spent = self.interim(seen.round);
+        let row = Row {
+            round: seen.round,
+            time: seen.time.seconds(),
+            train_loss: seen.train_loss,
+            quality,
+            bytes: seen.bytes,
+            epsilon_worst: spent.map(|spent| spent.worst),
+            epsilon_mean: spent.and_then(|spent| spent.mean),
+            epsilon_local: spent.map(|spent| spent.local),
+        };
+        self.rows.push(row.clone());
+        row
+    }
+
+    fn is_walk(&self) -> bool {
+        self.setup.config.algorithm.kind == AlgorithmKind::Walk
+    }
+
+    fn quality(&mut self, all: &[&[f32]], token: Option<&[f32]>) -> Quality {
+        let judged = match token {
+            None => self.judge.judge(all),
+            Some(token) => self
+                .judge
+                .judge(&[token])
+                .map(|quality| Quality { consensus_distance: consensus_distance(all), ..quality }),
+        };
+        judged.unwrap_or_else(|error| {
+            self.failed.get_or_insert(error);
+            Quality::default()
+        })
+    }
+}
+
+fn simulated(
+    setup: &Setup,
+    options: &Options,
+    sink: &mut dyn FnMut(&LogLine),
+    observe: &mut dyn FnMut(&Row),
+) -> Result<Done, RunError> {
+    // Lines and rounds come one at a time, never one within the other.
+    let ongoing = RefCell::new(Ongoing::new(setup)?);
+    let mut latest = None;
+    let finished = simulate(
+        setup,
+        options,
+        &mut |line| {
+            ongoing.borrow_mut().account.push(line);
+            sink(line);
+        },
+        &mut |seen| {
+            latest = seen.latest;
+            let row = ongoing.borrow_mut().on_round(seen);
+            observe(&row);
+        },
+    )?;
+    let mut ongoing = ongoing.into_inner();
+    let all: Vec<&[f32]> =
+        finished.models.iter().map(Vec::as_slice).filter(|model| !model.is_empty()).collect();
+    let token = latest
+        .filter(|_| ongoing.is_walk())
+        .map(|node| finished.models[node as usize].as_slice())
+        .filter(|model| !model.is_empty());
+    let quality = ongoing.quality(&all, token);
+    if let Some(error) = ongoing.failed {
+        return Err(error.into());
+    }
+    let bytes = finished.bytes_per_node.iter().sum::<u64>();
+    ongoing.account.settle_final();
+    let end = End { time: finished.time, bytes, rounds: finished.rounds };
+    let result = result(setup, quality, ongoing.account.summary(), &end);
+    let model = token.map_or_else(|| mean_model(&all), <[f32]>::to_vec);
+    Ok(Done { result, rows: ongoing.rows, model })
+}
+
+/// How it ended.
+struct End {
+    time: Time,
+    bytes: u64,
+    rounds: u32,
+}
+
+fn result(setup: &Setup, quality: Quality, privacy: Summary, end: &End) -> RunResult {
+    let config = &setup.config;
+    RunResult {
+        algorithm: config.algorithm.kind.name(),
+        nodes: config.nodes,
+        rounds: config.rounds,
+        seed: config.seed,
+        run: config.name.clone(),
+        test_acc: quality.test_acc,
+        test_loss: quality.test_loss,
+        consensus_distance: quality.consensus_distance,
+        bytes_per_node: end.bytes as f64 / config.nodes as f64,
+        broken_rounds: privacy.broken_rounds,
+        finished_rounds: end.rounds,
+        time: end.time.seconds(),
+        noise_multiplier: setup.work.noise_multiplier,
+        privacy,
+    }
+}
+
+/// A comparison has no messages: its log says what was run and what came out.
+fn compare(
+    setup: &Setup,
+    options: &Options,
+    sink: &mut dyn FnMut(&LogLine),
+    observe: &mut dyn FnMut(&Row),
+) -> Result<Done, RunError> {
+    sink(&first_line(setup, options));
+    let mut ongoing = Ongoing::new(setup)?;
+    let mut last: Option<(Vec<f32>, Summary)> = None;
+    baseline::run(setup, &mut |progress| {
+        let all: Vec<&[f32]> = progress.models.iter().map(Vec::as_slice).collect();
+        let spent = progress.privacy.as_ref();
+        let row = Row {
+            round: progress.round,
+            time: 0.0,
+            train_loss: progress.train_loss,
+            quality: ongoing.quality(&all, None),
+            bytes: progress.bytes,
+            epsilon_worst: spent.map(|spent| spent.worst.epsilon),
+            epsilon_mean: spent.map(|spent| spent.mean.epsilon),
+            epsilon_local: spent.map(|spent| spent.local.epsilon),
+        };
+        observe(&row);
+        ongoing.rows.push(row);
+        last = progress.privacy.clone().map(|privacy| (mean_model(&all), privacy)).or(last.take());
+    })?;
+    if let Some(error) = ongoing.failed {
+        return Err(error.into());
+    }
+    let row = ongoing.rows.last().expect("a configuration has at least one round");
+    let (model, privacy) = last.expect("the last round is priced");
+    let end = End { time: Time(0), bytes: row.bytes, rounds: setup.config.rounds };
+    let finished = RunEvent::Finished {
+        rounds: setup.config.rounds,
+        model: protocol::Digest::of(&model),
+        reason: "all rounds done".into(),
+    };
+    sink(&LogLine { time: Time(0), node: None, event: finished });
+    let result = result(setup, row.quality, privacy, &end);
+    Ok(Done { result, rows: ongoing.rows, model })
+}
+
+fn first_line(setup: &Setup, options: &Options) -> LogLine {
+    let event = RunEvent::Run {
+        run: setup.config.name.clone(),
+        version: options.version.clone(),
+        driver: "sim".into(),
+        nodes: setup.config.nodes as u32,
+        config_digest: setup.digest.to_string(),
+        config: setup.config.to_toml(),
+        release: setup.settings.release.clone(),
+        private_noise: false,
+        rho: setup.rho,
+    };
+    LogLine { time: Time(0), node: None, event }
+}

@@ -1,0 +1,102 @@
+//! What all nodes of a simulation share and none changes.
+
+use protocol::config::Faults;
+use protocol::{Algorithm, PeerIx, Setup};
+
+use crate::availability::Slots;
+use crate::error::SimError;
+use crate::links::Links;
+use crate::noise::message_noise;
+use privacy::noise::NoiseSource;
+
+/// The fixed surroundings of a run.
+pub(crate) struct World<'a> {
+    pub(crate) setup: &'a Setup,
+    pub(crate) seed: u64,
+    pub(crate) nodes: usize,
+    pub(crate) links: Links,
+    pub(crate) slots: Option<Slots>,
+    /// Width of a window in microseconds.
+    pub(crate) window: u64,
+    /// Shift from a node's number to its shard's: a shard has 2^shift nodes.
+    pub(crate) shift: u32,
+    /// Whether invariants are checked.
+    pub(crate) check: bool,
+    message_noise: bool,
+}
+
+/// Shards at most: their squares are boxes of messages.
+const SHARDS: usize = 64;
+
+impl<'a> World<'a> {
+    pub(crate) fn new(setup: &'a Setup, check: bool) -> Result<Self, SimError> {
+        let (nodes, seed) = (setup.settings.nodes, setup.config.seed);
+        if setup.train.len() != nodes {
+            return Err(SimError::Data { has: setup.train.len(), nodes });
+        }
+        let faults = &setup.config.faults;
+        let links = Links::new(faults, nodes, seed)?;
+        let message_noise =
+            matches!(&setup.settings.algorithm, Algorithm::Gossip(gossip) if gossip.message_noise > 0.0);
+        Ok(Self {
+            setup,
+            seed,
+            nodes,
+            window: links.lookahead(),
+            links,
+            slots: Slots::new(faults, seed),
+            shift: shift_for(nodes),
+            check,
+            message_noise,
+        })
+    }
+
+    pub(crate) fn faults(&self) -> &'a Faults {
+        &self.setup.config.faults
+    }
+
+    /// Nodes of each shard but the last.
+    pub(crate) fn per_shard(&self) -> usize {
+        1 << self.shift
+    }
+
+    /// Number of the window in which a time lies.
+    pub(crate) fn window_of(&self, time: u64) -> u64 {
+        time / self.window
+    }
+
+    /// The source of message noise for a node's life, where the algorithm adds some.
+    pub(crate) fn message_noise(&self, node: PeerIx, life: u32) -> Option<Box<dyn NoiseSource>> {
+        self.message_noise.then(|| -> Box<dyn NoiseSource> { Box::new(message_noise(self.seed, node, life)) })
+    }
+
+    /// When a node is there to do what it wants to do at `time`.
+    pub(crate) fn next_on(&self, node: PeerIx, time: u64) -> u64 {
+        self.slots.as_ref().map_or(time, |slots| slots.next_on(node, time))
+    }
+
+    /// Whether a node is on.
+    pub(crate) fn is_on(&self, node: PeerIx, time: u64) -> bool {
+        self.slots.as_ref().is_none_or(|slots| slots.is_on(node, time))
+    }
+}
+
+/// About √n nodes per shard, and not more than [`SHARDS`] shards. Results do not depend on it.
+fn shift_for(nodes: usize) -> u32 {
+    let per_shard = (nodes as f64).sqrt().ceil() as usize;
+    per_shard.max(nodes.div_ceil(SHARDS)).max(1).next_power_of_two().trailing_zeros()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn shards_are_few_and_not_empty() {
+        for nodes in [1, 2, 3, 64, 1_000, 4_096, 100_000, 1_000_000] {
+            let shards = nodes.div_ceil(1_usize << shift_for(nodes));
+            assert!((1..=SHARDS).contains(&shards), "{nodes}: {shards}");
+        }
+        assert_eq!(64_usize.div_ceil(1 << shift_for(64)), 8);
+    }
+}
