@@ -54,11 +54,6 @@ impl Gathering {
         }
     }
 
-    /// Those who are here, this node included.
-    pub(crate) fn present(&self) -> usize {
-        self.linked.len() + 1
-    }
-
     pub(crate) fn on_linked(&mut self, peer: PeerId) -> Vec<Step> {
         self.linked.insert(peer);
         let mut steps = Vec::new();
@@ -133,7 +128,9 @@ impl Gathering {
         }
         let roster = self.stand.as_ref().expect("it was just set");
         let agreed = |peer: &&PeerId| {
-            self.heard.get(*peer).is_some_and(|(attempt, theirs)| *attempt == self.attempt && theirs == roster)
+            self.heard
+                .get(*peer)
+                .is_some_and(|(attempt, theirs)| *attempt == self.attempt && theirs == roster)
         };
         let others = roster.members().iter().filter(|peer| **peer != self.me);
         if others.clone().filter(agreed).count() == roster.len() - 1 {

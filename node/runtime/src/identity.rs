@@ -149,8 +149,11 @@ pub fn write_owner_only(path: &Path, text: &str) -> io::Result<()> {
 #[cfg(unix)]
 fn check_mode(path: &Path) -> Result<(), IdentityError> {
     use std::os::unix::fs::PermissionsExt;
-    let meta =
-        fs::metadata(path).map_err(|source| IdentityError::Io { doing: "read", path: path.into(), source })?;
+    let meta = fs::metadata(path).map_err(|source| IdentityError::Io {
+        doing: "read",
+        path: path.into(),
+        source,
+    })?;
     let mode = meta.permissions().mode() & 0o777;
     if mode & 0o077 == 0 { Ok(()) } else { Err(IdentityError::Exposed { path: path.into(), mode }) }
 }
@@ -214,7 +217,7 @@ impl Roster {
 
     /// What all members must agree on.
     pub fn digest(&self) -> Digest {
-        let names: Vec<String> = self.0.iter().map(PeerId::to_base58).collect();
+        let names: Vec<String> = self.0.iter().map(|peer| peer.to_base58()).collect();
         Digest::of_text(&names.join("\n"))
     }
 }

@@ -5,7 +5,7 @@
 
 use std::path::{Path, PathBuf};
 
-use protocol::{Digest, PeerIx, Record, Snapshot, Values};
+use protocol::{Acceptor, Digest, PeerIx, Record, Snapshot, Values};
 use redb::{Builder, Database, DatabaseError, Durability, ReadableDatabase, ReadableTable, TableDefinition};
 use serde::{Deserialize, Serialize};
 
@@ -106,7 +106,9 @@ impl LedgerError {
             Self::Storage { .. } => {
                 "make room or give write access, then start the node again: it goes on where it was".into()
             }
-            Self::Damaged { .. } => "what was spent is in this file: do not reuse its identity without it".into(),
+            Self::Damaged { .. } => {
+                "what was spent is in this file: do not reuse its identity without it".into()
+            }
         })
     }
 }
@@ -120,7 +122,9 @@ impl Ledger {
         let path = folder.join(FILE);
         let database = Builder::new().set_cache_size(CACHE).create(&path).map_err(|error| match error {
             DatabaseError::DatabaseAlreadyOpen => LedgerError::InUse { path: path.clone() },
-            other => LedgerError::Storage { doing: "open", path: path.clone(), source: Box::new(other.into()) },
+            other => {
+                LedgerError::Storage { doing: "open", path: path.clone(), source: Box::new(other.into()) }
+            }
         })?;
         let ledger = Self { database, path };
         ledger.claim(owner)?;
@@ -161,7 +165,7 @@ impl Ledger {
         })
     }
 
-    /// Keeps a snapshot; it reaches the disk with the next record.
+    /// Keeps a snapshot; it reaches the disk with the next record. Enough where nothing in it was promised to others.
     ///
     /// # Errors
     /// When the file cannot be written.
@@ -169,7 +173,7 @@ impl Ledger {
         self.save_with(snapshot, Durability::None)
     }
 
-    /// Keeps a snapshot durably, at the end.
+    /// Keeps a snapshot durably: where it holds a promise that is about to be given, and at the end.
     ///
     /// # Errors
     /// When the file cannot be written.
@@ -222,7 +226,8 @@ impl Ledger {
             let last = transaction.open_table(RECORDS)?.last()?.map(|(id, _)| id.value());
             let meta = transaction.open_table(META)?;
             let saved = transaction.open_table(SNAPSHOT)?;
-            let bytes = |entry: Option<redb::AccessGuard<'_, &[u8]>>| entry.map(|bytes| bytes.value().to_vec());
+            let bytes =
+                |entry: Option<redb::AccessGuard<'_, &[u8]>>| entry.map(|bytes| bytes.value().to_vec());
             Ok((last, bytes(meta.get("begun")?), bytes(saved.get("header")?), bytes(saved.get("model")?)))
         })?;
         let begun = begun.map(|text| self.parse_begun(&text)).transpose()?;
@@ -298,6 +303,7 @@ struct SnapshotHeader {
     version: u32,
     records: u64,
     spent: Vec<Vec<u64>>,
+    acceptor: Option<Acceptor>,
     digest: Digest,
 }
 
@@ -311,6 +317,7 @@ impl SnapshotHeader {
             version: snapshot.version,
             records: snapshot.records,
             spent: snapshot.spent.iter().map(bits).collect(),
+            acceptor: snapshot.acceptor.clone(),
             digest: Digest::of(snapshot.model.as_slice()),
         }
     }
@@ -326,6 +333,7 @@ impl SnapshotHeader {
             model: Values::from_wire(model),
             records: self.records,
             spent: self.spent.into_iter().map(values).collect(),
+            acceptor: self.acceptor,
         }
     }
 }

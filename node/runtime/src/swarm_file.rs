@@ -108,7 +108,8 @@ impl SwarmFileError {
             Self::Io { .. } | Self::Syntax { .. } => Some("`murmur swarm init` makes one".into()),
             Self::Value { .. } => None,
             Self::Edited { .. } => Some(
-                "all members need the same file: make a new one with `murmur swarm init --set key=value`".into(),
+                "all members need the same file: make a new one with `murmur swarm init --set key=value`"
+                    .into(),
             ),
         }
     }

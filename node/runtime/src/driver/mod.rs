@@ -173,8 +173,7 @@ impl Driver {
         let Options { swarm, setup, state, listen, peers, mdns, patience, danger } = options;
         let identity = Identity::load_or_create(&state)?;
         let me = identity.peer_id();
-        let owner =
-            Owner { identity: me.to_base58(), run: format!("{} ({})", swarm.name, setup.digest) };
+        let owner = Owner { identity: me.to_base58(), run: format!("{} ({})", swarm.name, setup.digest) };
         let (ledger, found) = Ledger::open(&state, &owner)?;
         let failed = |source| DriverError::Journal { folder: state.clone(), source };
         let journal = Journal::open(&state).map_err(failed)?;
@@ -185,9 +184,10 @@ impl Driver {
             data: setup.train.first().cloned().expect("a node's setup holds its own data"),
             noise,
         };
-        let standing = found.begun.as_ref().map_or(Standing::Gathering, |begun| Standing::Running {
-            roster: begun.roster.to_bytes(),
-        });
+        let standing = found
+            .begun
+            .as_ref()
+            .map_or(Standing::Gathering, |begun| Standing::Running { roster: begun.roster.to_bytes() });
         let network = Network::start(
             crate::network::Settings {
                 identity,
@@ -349,7 +349,11 @@ impl Driver {
                     let link = session.roster.peer(to).and_then(|peer| self.links.get(peer));
                     let sent = link.is_some_and(|link| link.send(Frame::Message(message)).is_ok());
                     self.status.send_if_modified(|status| {
-                        if sent { status.bytes.0 += bytes } else { status.dropped += 1 }
+                        if sent {
+                            status.bytes.0 += bytes
+                        } else {
+                            status.dropped += 1
+                        }
                         false
                     });
                 }
@@ -363,8 +367,14 @@ impl Driver {
                     self.journal.append(&line).map_err(failed)?;
                 }
                 Output::Save(snapshot) => {
+                    let promises = session.promises(&snapshot);
                     session.saved = Some(snapshot.clone());
-                    self.keeper.save(snapshot);
+                    if !promises {
+                        self.keeper.save(snapshot);
+                    } else if !self.keeper.save_now(snapshot) {
+                        // What follows would give the promise.
+                        return Err(self.keeper.failure());
+                    }
                 }
                 Output::Done => {
                     session.done = Some(Instant::now());
@@ -387,8 +397,7 @@ impl Driver {
         let rules = &self.setup.settings.budget;
         self.status.send_modify(|status| {
             status.round = session.node.round();
-            status.spent =
-                rules.iter().map(|rule| rule.name.clone()).zip(session.node.spent()).collect();
+            status.spent = rules.iter().map(|rule| rule.name.clone()).zip(session.node.spent()).collect();
             if session.done.is_some() {
                 status.phase = Phase::Done;
             }
@@ -452,7 +461,9 @@ impl MessageNoise {
 fn noises(danger: Option<Danger>) -> Result<(Noise, MessageNoise), DriverError> {
     Ok(match danger {
         None => (Noise::Private(SystemNoise::new()?), MessageNoise::Private),
-        Some(Danger { contribution, message }) => (Noise::Danger(contribution), MessageNoise::Danger(message)),
+        Some(Danger { contribution, message }) => {
+            (Noise::Danger(contribution), MessageNoise::Danger(message))
+        }
     })
 }
 

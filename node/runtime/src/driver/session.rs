@@ -81,6 +81,11 @@ impl Session {
         self.node.handle(self.clock.now(), input);
     }
 
+    /// Whether a snapshot holds another promise than the one before: it must be on disk before the promise is given.
+    pub(crate) fn promises(&self, snapshot: &Snapshot) -> bool {
+        snapshot.acceptor != self.saved.as_ref().and_then(|saved| saved.acceptor.clone())
+    }
+
     /// Whether everybody who is `linked` has finished too.
     pub(crate) fn is_over_for(&self, linked: impl Fn(&PeerId) -> bool) -> bool {
         let mut members = self.roster.members().iter();
@@ -106,7 +111,7 @@ fn run_id(run: RunId, roster: &Roster) -> RunId {
 fn first_snapshot(settings: &Settings) -> Snapshot {
     let members = (0..settings.nodes as PeerIx).collect();
     let model = settings.initial.clone();
-    Snapshot { epoch: 0, members, round: 0, version: 0, model, records: 0, spent: Vec::new() }
+    Snapshot { epoch: 0, members, round: 0, version: 0, model, records: 0, spent: Vec::new(), acceptor: None }
 }
 
 #[cfg(test)]

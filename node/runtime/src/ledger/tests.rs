@@ -20,6 +20,7 @@ fn snapshot() -> Snapshot {
         model: Values::from_wire(vec![0.1, -0.0, f32::MIN_POSITIVE]),
         records: 3,
         spent: vec![vec![0.1 + 0.2, f64::INFINITY], vec![]],
+        acceptor: Some(Acceptor { epoch: 3, promised: (1, 2), accepted: None }),
     }
 }
 

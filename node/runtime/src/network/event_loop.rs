@@ -309,8 +309,8 @@ impl EventLoop {
         let Met { mut stream, peer, .. } = met;
         let deadline = self.settings.patience.frame;
         self.hellos.spawn(async move {
-            let said = write_frame(&mut stream, &Frame::Refuse(refusal, reason));
-            let _ = tokio::time::timeout(deadline, said).await;
+            let frame = Frame::Refuse(refusal, reason);
+            let _ = tokio::time::timeout(deadline, write_frame(&mut stream, &frame)).await;
             let _ = futures::AsyncWriteExt::close(&mut stream).await;
             (peer, Err(HelloError::Slow))
         });
@@ -401,9 +401,13 @@ impl EventLoop {
         }
     }
 
-    async fn tell(&self, event: Event) {
-        // The driver has gone: the next command says so.
-        let _ = self.inbox.events.send(event).await;
+    /// Does not borrow the swarm, which must not be shared between threads.
+    fn tell(&self, event: Event) -> impl Future<Output = ()> + Send + use<> {
+        let events = self.inbox.events.clone();
+        async move {
+            // Where the driver has gone, the next command says so.
+            let _ = events.send(event).await;
+        }
     }
 }
 

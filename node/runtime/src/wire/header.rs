@@ -40,7 +40,8 @@ pub(super) enum Kind {
     Assembly(Box<AssemblyMessage>),
     Fetch { digest: [u8; 16] },
     Model { version: u32 },
-    Knock,
+    Knock { epoch: u32 },
+    Over { token: u32 },
 }
 
 impl Header {
@@ -109,7 +110,8 @@ impl Kind {
             Body::Assembly(message) => Self::Assembly(message),
             Body::Fetch { digest } => Self::Fetch { digest: digest.0 },
             Body::Model { version, values: _ } => Self::Model { version },
-            Body::Knock => Self::Knock,
+            Body::Knock { epoch } => Self::Knock { epoch },
+            Body::Over { token } => Self::Over { token },
         }
     }
 
@@ -127,7 +129,8 @@ impl Kind {
             Self::Assembly(message) => Body::Assembly(message),
             Self::Fetch { digest } => Body::Fetch { digest: Digest(digest) },
             Self::Model { version } => Body::Model { version, values },
-            Self::Knock => Body::Knock,
+            Self::Knock { epoch } => Body::Knock { epoch },
+            Self::Over { token } => Body::Over { token },
         }
     }
 }

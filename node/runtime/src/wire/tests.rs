@@ -83,10 +83,7 @@ fn numbers_belong_behind_the_frames_that_carry_them() {
 fn another_version_is_named() {
     let mut bytes = to_bytes(&Frame::Finished).unwrap();
     bytes[4] = 9;
-    assert!(matches!(
-        read(&bytes, Limits::for_model(3)).unwrap_err(),
-        WireError::Version { theirs: 9 }
-    ));
+    assert!(matches!(read(&bytes, Limits::for_model(3)).unwrap_err(), WireError::Version { theirs: 9 }));
 }
 
 #[test]
@@ -164,6 +161,7 @@ fn samples() -> Vec<Frame> {
         message(Body::Assembly(serde_json::from_str(assembly).unwrap())),
         message(Body::Fetch { digest: Digest([1; 16]) }),
         message(Body::Model { version: 2, values: values() }),
-        message(Body::Knock),
+        message(Body::Knock { epoch: 300 }),
+        message(Body::Over { token: 1 }),
     ]
 }

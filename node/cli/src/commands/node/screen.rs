@@ -88,7 +88,12 @@ fn page(status: &Status) -> String {
 fn one_line(status: &Status) -> String {
     let loss = status.loss.map_or_else(String::new, |loss| format!(", loss {loss:.4}"));
     let (present, nodes) = (status.present, status.nodes);
-    format!("{}: {present} of {nodes} here, round {} of {}{loss}", phase(status.phase), status.round, status.rounds)
+    format!(
+        "{}: {present} of {nodes} here, round {} of {}{loss}",
+        phase(status.phase),
+        status.round,
+        status.rounds
+    )
 }
 
 fn phase(phase: Phase) -> &'static str {

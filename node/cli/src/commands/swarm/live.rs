@@ -22,7 +22,8 @@ impl Live {
             "{:>4}  {:<10} {:>6} {:>8} {:>9} {:>7} {:>9}",
             "node", "phase", "here", "round", "loss", "spent", "sent"
         ));
-        let rows = (0..nodes.min(ROWS)).map(|_| all.add(ProgressBar::new(1).with_style(row.clone()))).collect();
+        let rows =
+            (0..nodes.min(ROWS)).map(|_| all.add(ProgressBar::new(1).with_style(row.clone()))).collect();
         let style = ProgressStyle::with_template("rounds {wide_bar} {pos}/{len} ({elapsed})");
         let style = style.expect("the template is a constant");
         let bar = all.add(ProgressBar::new(rounds).with_style(style));

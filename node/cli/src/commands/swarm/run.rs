@@ -6,10 +6,10 @@ use super::live::Live;
 use crate::failure::{Failure, Result};
 use protocol::LogLine;
 use protocol::config::Config;
+use runtime::Secret;
 use runtime::driver::journal;
 use runtime::identity::Identity;
 use runtime::swarm_file::{Member, SwarmFile};
-use runtime::Secret;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::time::Duration;
@@ -133,13 +133,7 @@ async fn supervise(config: &Config, swarm: &Path, folder: &Path) -> Result<Ended
     Ok(ended)
 }
 
-async fn on_report(
-    children: &mut [Child],
-    node: usize,
-    report: Report,
-    live: &mut Live,
-    ended: &mut Ended,
-) {
+async fn on_report(children: &mut [Child], node: usize, report: Report, live: &mut Live, ended: &mut Ended) {
     match report {
         Report::Status(status) => {
             live.show(node, &status);

@@ -14,7 +14,12 @@ pub(super) fn text(plan: &Plan<'_>) -> Result<String> {
         let others = plan.hosts.iter().filter(|other| *other != host).map(String::as_str);
         words.extend(plan.peer_flags(others));
         // In a unit a percent sign and a dollar sign must be doubled.
-        let word = |word: &String| format!("\"{}\"", word.replace('\\', "\\\\").replace('"', "\\\"").replace('%', "%%").replace('$', "$$"));
+        let word = |word: &String| {
+            format!(
+                "\"{}\"",
+                word.replace('\\', "\\\\").replace('"', "\\\"").replace('%', "%%").replace('$', "$$")
+            )
+        };
         let flags: Vec<String> = words.iter().map(word).collect();
         let name = &plan.name;
         text.push_str(&format!(
