@@ -4,8 +4,8 @@ mod completions;
 mod data;
 mod node;
 mod privacy;
-mod swarm;
 mod sim;
+mod swarm;
 mod topology;
 
 use crate::failure::Result;

@@ -3,8 +3,9 @@
 use crate::failure::{Failure, Result};
 use learn::checkpoint::{self, CheckpointInfo};
 use learn::data::{DataSource, Dataset};
-use protocol::Setup;
+use learn::model::Model;
 use protocol::config::Config;
+use protocol::{Digest, Setup};
 use runtime::driver::{Danger, Outcome};
 use runtime::swarm_file::SwarmFile;
 use std::path::Path;
@@ -90,13 +91,28 @@ fn policy(config: Config, own: &[String]) -> Result<Config> {
 /// Noise that everybody can compute, the same as in a simulation with this seed.
 pub(super) fn danger(seed: u64) -> Danger {
     Danger {
-        contribution: Box::new(move |node, count| sim::noise::contribution_noise(seed, node, count)),
-        message: Box::new(move |node, life| sim::noise::message_noise(seed, node, life)),
+        contribution: Box::new(move |node, count| sim::contribution_noise(seed, node, count)),
+        message: Box::new(move |node, life| sim::message_noise(seed, node, life)),
     }
 }
 
-/// Keeps the model where the run is over.
-pub(super) fn save_model(folder: &Path, setup: &Setup, outcome: &Outcome) -> Result<()> {
-    let _ = (folder, setup, outcome, CheckpointInfo::default(), checkpoint::save);
-    Ok(())
+/// Keeps the model, once there is one.
+pub(super) fn save_model(
+    path: &Path,
+    (model, digest): (&dyn Model, Digest),
+    outcome: &Outcome,
+) -> Result<()> {
+    if outcome.model.len() != model.parameter_count() || !outcome.model.iter().all(|value| value.is_finite())
+    {
+        return Ok(());
+    }
+    let info = CheckpointInfo {
+        config_digest: digest.to_string(),
+        round: u64::from(outcome.status.round),
+        guarantee: "see the run's report".into(),
+    };
+    checkpoint::save(path, model, &outcome.model, &info).map_err(|error| {
+        let hint = error.hint();
+        Failure::of(error, Some(hint))
+    })
 }

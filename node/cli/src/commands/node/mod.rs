@@ -22,6 +22,9 @@ Examples:
 
 Stop it with ctrl-c and start it with the same command: it goes on where it was.";
 
+/// Name of the model in the folder of a node.
+pub(crate) const MODEL_FILE: &str = "model.safetensors";
+
 /// Arguments of `murmur node`.
 #[derive(Debug, clap::Args)]
 #[command(after_help = EXAMPLES, args_conflicts_with_subcommands = true)]
@@ -109,6 +112,7 @@ fn run_node(args: &RunArgs) -> Result<ExitCode> {
     let path = args.swarm.as_deref().ok_or_else(|| Failure::new("`--swarm FILE` is missing"))?;
     let swarm = SwarmFile::load(path)?;
     let setup = args.data.setup(&swarm, &args.set)?;
+    let (about, digest) = (setup.model.clone(), setup.digest);
     screen::start_log(args.log);
     let mut listen = args.listen.clone();
     if listen.is_empty() {
@@ -129,7 +133,7 @@ fn run_node(args: &RunArgs) -> Result<ExitCode> {
     let outcome = tokio.block_on(drive(options, args))?;
     // A reader of stdin may still wait for a line.
     tokio.shutdown_background();
-    data::save_model(&args.state, &outcome)?;
+    data::save_model(&args.state.join(MODEL_FILE), (about.as_ref(), digest), &outcome)?;
     screen::farewell(&outcome, &args.state);
     Ok(ExitCode::SUCCESS)
 }

@@ -4,6 +4,7 @@ mod child;
 mod export;
 mod init;
 mod live;
+mod report;
 mod run;
 
 use crate::failure::Result;

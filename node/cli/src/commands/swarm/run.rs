@@ -1,11 +1,15 @@
 //! Runs a swarm of processes on this machine.
 
-use super::child::{Child, Report};
+use super::child::{self, Child};
 use super::init::configuration;
 use super::live::Live;
+use super::report::{Left, Report};
+use crate::commands::node::MODEL_FILE;
 use crate::failure::{Failure, Result};
-use protocol::LogLine;
+use crate::output;
+use learn::checkpoint;
 use protocol::config::Config;
+use protocol::{LogLine, Setup};
 use runtime::Secret;
 use runtime::driver::journal;
 use runtime::identity::Identity;
@@ -55,7 +59,25 @@ pub(super) fn run(args: &Args) -> Result<ExitCode> {
     let ended = tokio.block_on(supervise(&config, &swarm, &folder))?;
     tokio.shutdown_background();
     let lines = merge(&folder, config.nodes)?;
-    let _ = (lines, args.format);
+    if lines.is_empty() {
+        return Err(Failure::new(format!("the run did not begin; see `{}`", folder.display())));
+    }
+    let setup = Setup::new(config)?;
+    let models = (0..setup.config.nodes).filter_map(|node| model(&setup, &node_folder(&folder, node)));
+    let left = Left {
+        setup: &setup,
+        lines: &lines,
+        models: models.collect(),
+        bytes: ended.bytes,
+        run: folder.display().to_string(),
+    };
+    let report = Report::new(&left)?;
+    report.write(&setup, &folder)?;
+    let text = match args.format {
+        Format::Table => report.table(),
+        Format::Json => report.json()?,
+    };
+    output::write(None, text.as_bytes())?;
     Ok(if ended.failed.is_empty() && !ended.interrupted { ExitCode::SUCCESS } else { ExitCode::from(1) })
 }
 
@@ -63,6 +85,8 @@ pub(super) fn run(args: &Args) -> Result<ExitCode> {
 #[derive(Debug, Default)]
 struct Ended {
     interrupted: bool,
+    /// Bytes that all have sent.
+    bytes: u64,
     /// Nodes that died.
     failed: Vec<usize>,
 }
@@ -127,16 +151,24 @@ async fn supervise(config: &Config, swarm: &Path, folder: &Path) -> Result<Ended
         }
     }
     live.finish();
+    ended.bytes = children.iter().map(|child| child.bytes).sum();
     for &node in &ended.failed {
         eprintln!("node {node} died; its last words:\n{}", children[node].last_words());
     }
     Ok(ended)
 }
 
-async fn on_report(children: &mut [Child], node: usize, report: Report, live: &mut Live, ended: &mut Ended) {
+async fn on_report(
+    children: &mut [Child],
+    node: usize,
+    report: child::Report,
+    live: &mut Live,
+    ended: &mut Ended,
+) {
     match report {
-        Report::Status(status) => {
+        child::Report::Status(status) => {
             live.show(node, &status);
+            children[node].bytes = status["bytes"][0].as_u64().unwrap_or(0);
             let Some(address) = status["addresses"][0].as_str().map(str::to_owned) else { return };
             if children[node].address.is_none() {
                 for other in 0..children.len() {
@@ -148,7 +180,7 @@ async fn on_report(children: &mut [Child], node: usize, report: Report, live: &m
                 children[node].address = Some(address);
             }
         }
-        Report::Ended(status) => {
+        child::Report::Ended(status) => {
             let fine = status.is_ok_and(|status| status.success());
             live.ended(node, if fine { "done" } else { "died" });
             children[node].ended = Some(fine);
@@ -157,6 +189,12 @@ async fn on_report(children: &mut [Child], node: usize, report: Report, live: &m
             }
         }
     }
+}
+
+/// The model that a node left; none where it died before the end.
+fn model(setup: &Setup, folder: &Path) -> Option<Vec<f32>> {
+    let (params, _) = checkpoint::load(&folder.join(MODEL_FILE), setup.model.as_ref()).ok()?;
+    Some(params)
 }
 
 /// One log of all nodes' logs, in the order of time.
@@ -176,6 +214,6 @@ fn merge(folder: &Path, nodes: usize) -> Result<Vec<LogLine>> {
         text.push_str(&serde_json::to_string(line).map_err(|error| Failure::of(error, None))?);
         text.push('\n');
     }
-    crate::output::write(Some(&folder.join("log.jsonl")), text.as_bytes())?;
+    output::write(Some(&folder.join("log.jsonl")), text.as_bytes())?;
     Ok(all)
 }
