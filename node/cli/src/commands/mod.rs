@@ -2,8 +2,10 @@
 
 mod completions;
 mod data;
+mod node;
 mod privacy;
 mod sim;
+mod swarm;
 mod topology;
 
 use crate::failure::Result;
@@ -20,6 +22,10 @@ pub(crate) enum Command {
     Sim(sim::Args),
     /// Show what is in a data set and how it would be divided
     Data(data::Args),
+    /// Take part in a run: one participant, over libp2p
+    Node(node::Args),
+    /// Run a swarm of processes on this machine, or prepare one for many machines
+    Swarm(swarm::Args),
     /// Print a completion script for a shell
     Completions(completions::Args),
 }
@@ -31,6 +37,8 @@ pub(crate) fn run(command: Command) -> Result<ExitCode> {
         Command::Privacy(args) => privacy::run(args),
         Command::Sim(args) => sim::run(&args),
         Command::Data(args) => data::run(&args),
+        Command::Node(args) => node::run(&args),
+        Command::Swarm(args) => swarm::run(&args),
         Command::Completions(args) => completions::run(&args),
     }
 }

@@ -1,0 +1,118 @@
+//! The data of a node, and what follows from them.
+
+use crate::failure::{Failure, Result};
+use learn::checkpoint::{self, CheckpointInfo};
+use learn::data::{DataSource, Dataset};
+use learn::model::Model;
+use protocol::config::Config;
+use protocol::{Digest, Setup};
+use runtime::driver::{Danger, Outcome};
+use runtime::swarm_file::SwarmFile;
+use std::path::Path;
+
+/// Which data are this node's.
+#[derive(Debug, clap::Args)]
+pub(super) struct DataArgs {
+    /// This node's own data: a file or a named data set, as for `murmur data`
+    #[arg(long, value_name = "SOURCE")]
+    data: Option<String>,
+    /// For demonstrations: share I of N of the run's own data set, divided as its configuration says
+    #[arg(long, value_name = "I/N")]
+    shard: Option<Shard>,
+    /// The column that says to whom a record belongs
+    #[arg(long, value_name = "COLUMN")]
+    index_by: Option<String>,
+}
+
+/// One share of several.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Shard {
+    index: usize,
+    of: usize,
+}
+
+impl std::str::FromStr for Shard {
+    type Err = String;
+
+    fn from_str(text: &str) -> std::result::Result<Self, String> {
+        let parse = || {
+            let (index, of) = text.split_once('/')?;
+            let (index, of) = (index.parse().ok()?, of.parse().ok()?);
+            (index < of).then_some(Self { index, of })
+        };
+        parse().ok_or_else(|| format!("`{text}` is no share such as `0/8` (counted from 0)"))
+    }
+}
+
+impl DataArgs {
+    /// The run as this node sees it.
+    pub(super) fn setup(&self, swarm: &SwarmFile, own: &[String]) -> Result<Setup> {
+        let config = Config::from_toml(&swarm.config, "the swarm file")?;
+        let config = policy(config, own)?;
+        match (&self.data, self.shard) {
+            (Some(_), Some(_)) => Err(Failure::new("`--data` and `--shard` exclude each other")),
+            (Some(source), None) => {
+                let source = match &self.index_by {
+                    Some(column) => format!("{source}{}id={column}", if source.contains(':') { "," } else { ":" }),
+                    None => source.clone(),
+                };
+                let source: DataSource = source.parse()?;
+                let loaded = source.load(config.seed)?;
+                Ok(Setup::for_node(config, loaded.train, loaded.test)?)
+            }
+            (None, Some(shard)) => shard_setup(config, shard),
+            (None, None) => Err(Failure::new("this node has no data")
+                .hint("name a file with `--data FILE:label=COLUMN`, or take a share of the run's own with `--shard 0/8`")),
+        }
+    }
+}
+
+fn shard_setup(config: Config, shard: Shard) -> Result<Setup> {
+    if shard.of != config.nodes {
+        let text = format!("`--shard {}/{}` but the swarm has {} nodes", shard.index, shard.of, config.nodes);
+        return Err(Failure::new(text));
+    }
+    // All shares are known here, so everything is priced as in the simulator.
+    let mut setup = Setup::new(config)?;
+    let own: Dataset = setup.train.swap_remove(shard.index);
+    setup.train = vec![own];
+    Ok(setup)
+}
+
+/// What a node sets for itself.
+fn policy(config: Config, own: &[String]) -> Result<Config> {
+    match own.first() {
+        None => Ok(config),
+        Some(other) => Err(Failure::new(format!("`--set {other}` is not a node's to set"))
+            .hint("what all members share stands in the swarm file: `murmur swarm init --set key=value`")),
+    }
+}
+
+/// Noise that everybody can compute, the same as in a simulation with this seed.
+pub(super) fn danger(seed: u64) -> Danger {
+    Danger {
+        contribution: Box::new(move |node, count| sim::contribution_noise(seed, node, count)),
+        message: Box::new(move |node, life| sim::message_noise(seed, node, life)),
+    }
+}
+
+/// Keeps the model, once there is one.
+pub(super) fn save_model(
+    path: &Path,
+    (model, digest): (&dyn Model, Digest),
+    outcome: &Outcome,
+) -> Result<()> {
+    if outcome.model.len() != model.parameter_count() || !outcome.model.iter().all(|value| value.is_finite())
+    {
+        return Ok(());
+    }
+    let info = CheckpointInfo {
+        config_digest: digest.to_string(),
+        round: u64::from(outcome.status.round),
+        guarantee: "see the run's report".into(),
+    };
+    checkpoint::save(path, model, &outcome.model, &info).map_err(|error| {
+        let hint = error.hint();
+        Failure::of(error, Some(hint))
+    })
+}

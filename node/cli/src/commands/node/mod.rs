@@ -1,0 +1,170 @@
+//! `murmur node`: one participant, over libp2p.
+
+mod data;
+mod screen;
+mod stop;
+
+use crate::failure::{Failure, Result};
+use runtime::Multiaddr;
+use runtime::driver::{Driver, DriverError, Options, Outcome};
+use runtime::identity::{Identity, IdentityError};
+use runtime::network::Patience;
+use runtime::swarm_file::{SwarmFile, SwarmFileError};
+use std::path::PathBuf;
+use std::process::ExitCode;
+
+const EXAMPLES: &str = "\
+Examples:
+  murmur node --swarm clinic.toml --data patients.csv:label=sick   finds the others on the local network and trains
+  murmur node --swarm clinic.toml --data patients.csv:label=sick --peer /dns4/b.example/tcp/7000
+  murmur node --swarm demo.toml --shard 0/8                        the first eighth of the run's own data set
+  murmur node id --state DIR                                       who would I be?
+
+Stop it with ctrl-c and start it with the same command: it goes on where it was.";
+
+/// Name of the model in the folder of a node.
+pub(crate) const MODEL_FILE: &str = "model.safetensors";
+
+/// Arguments of `murmur node`.
+#[derive(Debug, clap::Args)]
+#[command(after_help = EXAMPLES, args_conflicts_with_subcommands = true)]
+pub(crate) struct Args {
+    #[command(subcommand)]
+    command: Option<Sub>,
+    #[command(flatten)]
+    run: RunArgs,
+}
+
+#[derive(Debug, clap::Subcommand)]
+enum Sub {
+    /// Print the identity of a node, made at the first call
+    Id(IdArgs),
+}
+
+#[derive(Debug, clap::Args)]
+struct IdArgs {
+    /// The folder of the node
+    #[arg(long, default_value = "murmur-state", value_name = "DIR")]
+    state: PathBuf,
+}
+
+/// Arguments of a run.
+#[derive(Debug, clap::Args)]
+pub(crate) struct RunArgs {
+    /// The swarm file that all members hold; `murmur swarm init` makes one
+    #[arg(long, value_name = "FILE", required = true)]
+    swarm: Option<PathBuf>,
+    #[command(flatten)]
+    data: data::DataArgs,
+    /// Where to listen [default: /ip4/0.0.0.0/tcp/0]
+    #[arg(long, value_name = "ADDR")]
+    listen: Vec<Multiaddr>,
+    /// Where another member listens; needed only where the local network does not say
+    #[arg(long, value_name = "ADDR")]
+    peer: Vec<Multiaddr>,
+    /// Do not look for members on the local network
+    #[arg(long)]
+    no_mdns: bool,
+    /// Where to serve the dashboard
+    #[arg(long, value_name = "ADDR")]
+    http: Option<String>,
+    /// The folder of the node: its identity, its ledger, its log
+    #[arg(long, default_value = "murmur-state", value_name = "DIR")]
+    state: PathBuf,
+    /// A limit of this node's own: `budget.epsilon=2` is never passed, whatever the swarm asks for
+    #[arg(long, value_name = "KEY=VALUE")]
+    set: Vec<String>,
+    /// What to print: a screen for people, or JSON lines
+    #[arg(long, value_enum, default_value_t = Log::Text)]
+    log: Log,
+    /// For tests: noise that everybody can compute. The run protects nobody
+    #[arg(long, hide = true, value_name = "SEED")]
+    danger_seed: Option<u64>,
+    /// Ends when stdin does, and takes `peer ADDR` lines from it
+    #[arg(long, hide = true)]
+    child: bool,
+}
+
+/// What is printed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
+pub(crate) enum Log {
+    /// A screen for people, on stderr
+    Text,
+    /// One JSON object per line, on stdout
+    Json,
+}
+
+/// Runs a node, or prints who it is.
+pub(crate) fn run(args: &Args) -> Result<ExitCode> {
+    match &args.command {
+        Some(Sub::Id(args)) => print_identity(args),
+        None => run_node(&args.run),
+    }
+}
+
+fn print_identity(args: &IdArgs) -> Result<ExitCode> {
+    let identity = Identity::load_or_create(&args.state)?;
+    crate::output::write(None, format!("{}\n", identity.peer_id()).as_bytes())?;
+    Ok(ExitCode::SUCCESS)
+}
+
+fn run_node(args: &RunArgs) -> Result<ExitCode> {
+    let path = args.swarm.as_deref().ok_or_else(|| Failure::new("`--swarm FILE` is missing"))?;
+    let swarm = SwarmFile::load(path)?;
+    let setup = args.data.setup(&swarm, &args.set)?;
+    let (about, digest) = (setup.model.clone(), setup.digest);
+    screen::start_log(args.log);
+    let mut listen = args.listen.clone();
+    if listen.is_empty() {
+        listen.push("/ip4/0.0.0.0/tcp/0".parse().expect("a constant address"));
+    }
+    let options = Options {
+        swarm,
+        setup,
+        state: args.state.clone(),
+        listen,
+        peers: args.peer.clone(),
+        mdns: !args.no_mdns,
+        patience: Patience::default(),
+        danger: args.danger_seed.map(data::danger),
+    };
+    // One thread for the network: gradients and the disk have their own.
+    let tokio = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
+    let outcome = tokio.block_on(drive(options, args))?;
+    // A reader of stdin may still wait for a line.
+    tokio.shutdown_background();
+    data::save_model(&args.state.join(MODEL_FILE), (about.as_ref(), digest), &outcome)?;
+    screen::farewell(&outcome, &args.state);
+    Ok(ExitCode::SUCCESS)
+}
+
+async fn drive(options: Options, args: &RunArgs) -> Result<Outcome> {
+    let driver = Driver::start(options)?;
+    let shown = tokio::spawn(screen::show(driver.status(), args.log));
+    let stop = stop::requested(args.child.then(|| driver.control()));
+    let outcome = driver.run(stop).await;
+    // The driver is gone, so the screen ends after its last picture.
+    let _ = shown.await;
+    Ok(outcome?)
+}
+
+impl From<IdentityError> for Failure {
+    fn from(error: IdentityError) -> Self {
+        let hint = error.hint();
+        Self::of(error, hint)
+    }
+}
+
+impl From<SwarmFileError> for Failure {
+    fn from(error: SwarmFileError) -> Self {
+        let hint = error.hint();
+        Self::of(error, hint)
+    }
+}
+
+impl From<DriverError> for Failure {
+    fn from(error: DriverError) -> Self {
+        let hint = error.hint();
+        Self::of(error, hint)
+    }
+}

@@ -1,0 +1,119 @@
+//! What a node shows: one line that stays up to date where somebody watches, or JSON lines.
+
+use super::Log;
+use runtime::driver::{Outcome, Phase, Status};
+use std::io::{IsTerminal, Write};
+use std::path::Path;
+use std::time::Duration;
+use tokio::sync::watch;
+
+/// Pictures per second at most.
+const PAUSE: Duration = Duration::from_millis(100);
+
+/// Messages about the node's life go to stderr; where a person watches, only what they should act on.
+pub(super) fn start_log(log: Log) {
+    let default = match log {
+        Log::Text => "warn",
+        Log::Json => "info",
+    };
+    let filter = tracing_subscriber::EnvFilter::try_from_env("MURMUR_LOG")
+        .unwrap_or_else(|_| format!("{default},libp2p=error,libp2p_mdns=error").into());
+    // Already set only in tests.
+    let _ = tracing_subscriber::fmt().with_env_filter(filter).with_writer(std::io::stderr).try_init();
+}
+
+/// Shows every change until the node ends.
+pub(super) async fn show(mut status: watch::Receiver<Status>, log: Log) {
+    let live = std::io::stderr().is_terminal();
+    let mut last = String::new();
+    let mut drawn = 0;
+    loop {
+        let picture = status.borrow_and_update().clone();
+        match log {
+            Log::Json => json_line(&picture),
+            Log::Text if live => drawn = redraw(&page(&picture), drawn),
+            Log::Text => {
+                let line = one_line(&picture);
+                if line != last {
+                    eprintln!("{line}");
+                    last = line;
+                }
+            }
+        }
+        if status.changed().await.is_err() {
+            return;
+        }
+        tokio::time::sleep(PAUSE).await;
+    }
+}
+
+fn json_line(status: &Status) {
+    if let Ok(mut text) = serde_json::to_string(status) {
+        text.push('\n');
+        let mut stdout = std::io::stdout().lock();
+        // A reader that has gone is no reason to stop training.
+        let _ = stdout.write_all(text.as_bytes()).and_then(|()| stdout.flush());
+    }
+}
+
+/// Draws over the last picture; returns the number of lines.
+fn redraw(text: &str, drawn: usize) -> usize {
+    let mut stderr = std::io::stderr().lock();
+    let up = if drawn > 0 { format!("\x1b[{drawn}A\x1b[J") } else { String::new() };
+    let _ = write!(stderr, "{up}{text}");
+    text.lines().count()
+}
+
+fn page(status: &Status) -> String {
+    let mut text = format!("node       {}\n", status.me);
+    for address in &status.addresses {
+        text.push_str(&format!("listening  {address}\n"));
+    }
+    let position = status.position.map_or_else(String::new, |at| format!(", this is number {at}"));
+    text.push_str(&format!("members    {} of {} here{position}\n", status.present, status.nodes));
+    text.push_str(&format!("round      {} of {} ({})\n", status.round, status.rounds, phase(status.phase)));
+    if let Some(loss) = status.loss {
+        text.push_str(&format!("loss       {loss:.4} on own data\n"));
+    }
+    for (name, part) in &status.spent {
+        let (spent, left) = (100.0 * part, 100.0 * (1.0 - part).max(0.0));
+        text.push_str(&format!("privacy    {spent:.1} % spent, {left:.1} % left of {name}\n"));
+    }
+    if let Some(notice) = &status.notice {
+        text.push_str(&format!("notice     {notice}\n"));
+    }
+    text
+}
+
+fn one_line(status: &Status) -> String {
+    let loss = status.loss.map_or_else(String::new, |loss| format!(", loss {loss:.4}"));
+    let (present, nodes) = (status.present, status.nodes);
+    format!(
+        "{}: {present} of {nodes} here, round {} of {}{loss}",
+        phase(status.phase),
+        status.round,
+        status.rounds
+    )
+}
+
+fn phase(phase: Phase) -> &'static str {
+    match phase {
+        Phase::Gathering => "waiting for the others",
+        Phase::Running => "running",
+        Phase::Done => "done",
+    }
+}
+
+/// Where the run stands at the end.
+pub(super) fn farewell(outcome: &Outcome, state: &Path) {
+    let status = &outcome.status;
+    let what = if outcome.finished { "finished" } else { "stopped" };
+    eprintln!(
+        "{what} after round {} of {} with {} contributions; state in `{}`{}",
+        status.round,
+        status.rounds,
+        status.released,
+        state.display(),
+        if outcome.finished { "" } else { ", the same command goes on" }
+    );
+}

@@ -1,0 +1,28 @@
+//! A compose file: one service per node, its state in a volume of its own.
+
+use super::{PORT, Plan, quoted, quoted_list};
+
+pub(super) fn text(plan: &Plan<'_>) -> String {
+    let names: Vec<String> = (0..plan.nodes).map(|node| format!("node{node}")).collect();
+    let mut text = format!("name: {}\nservices:\n", quoted(&format!("murmur-{}", plan.name)));
+    for (node, name) in names.iter().enumerate() {
+        let mut command: Vec<String> =
+            ["node", "--swarm", "/run/secrets/swarm", "--state", "/state", "--no-mdns", "--log", "json"]
+                .map(str::to_owned)
+                .to_vec();
+        command.extend(["--listen".to_owned(), format!("/ip4/0.0.0.0/tcp/{PORT}")]);
+        command.extend(plan.data_flags(&node.to_string()));
+        command.extend(plan.peer_flags(names.iter().filter(|other| *other != name).map(String::as_str)));
+        text.push_str(&format!(
+            "  {name}:\n    image: {}\n    command: {}\n    secrets: [swarm]\n    volumes: [\"{name}:/state\"]\n    \
+             restart: on-failure\n    stop_grace_period: 15s\n",
+            quoted(plan.image),
+            quoted_list(&command),
+        ));
+    }
+    text.push_str("volumes:\n");
+    names.iter().for_each(|name| text.push_str(&format!("  {name}: {{}}\n")));
+    let file = quoted(&plan.swarm.display().to_string());
+    text.push_str(&format!("secrets:\n  swarm:\n    file: {file}\n"));
+    text
+}

@@ -1,0 +1,149 @@
+//! `murmur swarm export`: what an existing engine needs to run the same swarm over many machines.
+
+mod compose;
+mod kubernetes;
+mod slurm;
+mod systemd;
+
+use crate::failure::{Failure, Result};
+use crate::output;
+use runtime::swarm_file::SwarmFile;
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+
+const EXAMPLES: &str = "\
+Examples:
+  murmur swarm export --swarm demo.toml --format compose --out compose.yaml
+  murmur swarm export --swarm demo.toml --format systemd --hosts hosts.txt --data /srv/records.csv:label=y
+  murmur swarm export --swarm demo.toml --format slurm | sbatch
+
+Each node takes its own share of the run's data set unless `--data` names a file that every machine has under the
+same name. Host names stand one to a line; systemd needs them, the others have names of their own.";
+
+/// The port on which exported nodes listen.
+const PORT: u16 = 7000;
+
+/// Arguments of `murmur swarm export`.
+#[derive(Debug, clap::Args)]
+#[command(after_help = EXAMPLES)]
+pub(super) struct Args {
+    /// The swarm file
+    #[arg(long, value_name = "FILE")]
+    swarm: PathBuf,
+    /// For which engine
+    #[arg(long, value_enum)]
+    format: Format,
+    /// A file with one host name per line
+    #[arg(long, value_name = "FILE")]
+    hosts: Option<PathBuf>,
+    /// The data of every node [default: its share of the run's own data set]
+    #[arg(long, value_name = "SOURCE")]
+    data: Option<String>,
+    /// Container image
+    #[arg(long, default_value = "murmur:latest")]
+    image: String,
+    /// Write to this file instead of stdout
+    #[arg(long)]
+    out: Option<PathBuf>,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
+enum Format {
+    /// A compose file
+    Compose,
+    /// A secret, a service and a stateful set
+    Kubernetes,
+    /// One unit per host
+    Systemd,
+    /// A batch script
+    Slurm,
+}
+
+/// What the formats need.
+struct Plan<'a> {
+    name: String,
+    nodes: usize,
+    hosts: Vec<String>,
+    data: Option<&'a str>,
+    image: &'a str,
+    swarm: &'a Path,
+    text: String,
+}
+
+impl Plan<'_> {
+    /// The flags that say which data node `index` has; `index` may be a variable of the engine.
+    fn data_flags(&self, index: &str) -> Vec<String> {
+        match self.data {
+            Some(source) => vec!["--data".into(), source.into()],
+            None => vec!["--shard".into(), format!("{index}/{}", self.nodes)],
+        }
+    }
+
+    fn peer_flags<'a>(&self, hosts: impl IntoIterator<Item = &'a str>) -> Vec<String> {
+        let flag = |host: &'a str| ["--peer".to_owned(), format!("/dns/{host}/tcp/{PORT}")];
+        hosts.into_iter().flat_map(flag).collect()
+    }
+}
+
+/// Writes the text for an engine.
+pub(super) fn run(args: &Args) -> Result<ExitCode> {
+    let file = SwarmFile::load(&args.swarm)?;
+    let plan = Plan {
+        name: label(&file.name),
+        nodes: file.nodes,
+        hosts: args.hosts.as_deref().map(hosts).transpose()?.unwrap_or_default(),
+        data: args.data.as_deref(),
+        image: &args.image,
+        swarm: &args.swarm,
+        text: std::fs::read_to_string(&args.swarm)?,
+    };
+    let text = match args.format {
+        Format::Compose => compose::text(&plan),
+        Format::Kubernetes => kubernetes::text(&plan),
+        Format::Systemd => systemd::text(&plan)?,
+        Format::Slurm => slurm::text(&plan),
+    };
+    output::write(args.out.as_deref(), text.as_bytes())?;
+    Ok(ExitCode::SUCCESS)
+}
+
+/// Host names: letters, digits, dots and dashes, so that none can break out of what it is written into.
+fn hosts(path: &Path) -> Result<Vec<String>> {
+    let text = std::fs::read_to_string(path)
+        .map_err(|error| Failure::from(error).context(format!("cannot read `{}`", path.display())))?;
+    let lines = text.lines().map(str::trim).filter(|line| !line.is_empty() && !line.starts_with('#'));
+    lines
+        .map(|host| {
+            let fine = host.chars().all(|letter| letter.is_ascii_alphanumeric() || ".-".contains(letter));
+            if fine { Ok(host.to_owned()) } else { Err(Failure::new(format!("`{host}` is no host name"))) }
+        })
+        .collect()
+}
+
+/// A name that every engine takes.
+fn label(name: &str) -> String {
+    let letter = |c: char| if c.is_ascii_alphanumeric() { c.to_ascii_lowercase() } else { '-' };
+    let label: String = name.chars().map(letter).take(40).collect();
+    let label = label.trim_matches('-');
+    if label.is_empty() { "swarm".into() } else { label.into() }
+}
+
+/// A word for YAML: always quoted, as JSON, which YAML contains.
+fn quoted(word: &str) -> String {
+    serde_json::Value::from(word).to_string()
+}
+
+fn quoted_list(words: &[String]) -> String {
+    let words: Vec<String> = words.iter().map(|word| quoted(word)).collect();
+    format!("[{}]", words.join(", "))
+}
+
+/// A word for a shell.
+fn shell(word: &str) -> String {
+    let plain = |c: char| c.is_ascii_alphanumeric() || "/.:=,_-+@%".contains(c);
+    if !word.is_empty() && word.chars().all(plain) {
+        word.into()
+    } else {
+        format!("'{}'", word.replace('\'', r"'\''"))
+    }
+}

@@ -1,0 +1,177 @@
+//! What a swarm came to: a fold over its log, the models that its nodes hold, and two runs to compare with.
+
+use crate::failure::{Failure, Result};
+use crate::table::Table;
+use learn::checkpoint::{self, CheckpointInfo};
+use protocol::account::{Account, Figure};
+use protocol::config::{Config, Layer};
+use protocol::{LogLine, RunEvent, Setup};
+use serde::Serialize;
+use sim::metrics::{Judge, mean_model};
+use sim::run::RunResult;
+use std::path::Path;
+
+/// The result: the same object as that of `murmur sim`, with what it is compared with.
+#[derive(Debug, Serialize)]
+pub(super) struct Report {
+    #[serde(flatten)]
+    pub(super) result: RunResult,
+    baselines: Baselines,
+    #[serde(skip)]
+    model: Vec<f32>,
+}
+
+/// Accuracy on the same test set without privacy, and without each other.
+#[derive(Debug, Serialize)]
+struct Baselines {
+    non_private_acc: Option<f64>,
+    alone_acc: Option<f64>,
+}
+
+/// What the nodes left behind.
+pub(super) struct Left<'a> {
+    pub(super) setup: &'a Setup,
+    pub(super) lines: &'a [LogLine],
+    pub(super) models: Vec<Vec<f32>>,
+    pub(super) bytes: u64,
+    pub(super) run: String,
+}
+
+impl Report {
+    /// Folds over the log and judges the models.
+    pub(super) fn new(left: &Left<'_>) -> Result<Self> {
+        let Left { setup, lines, models, bytes, run } = left;
+        let config = &setup.config;
+        let private =
+            lines.iter().any(|line| matches!(line.event, RunEvent::Run { private_noise: true, .. }));
+        let account = Account::new(setup.shape().with_private_noise(private));
+        let mut account = account.map_err(|error| Failure::of(error, None))?;
+        lines.iter().for_each(|line| account.push(line));
+        account.settle_final();
+        let privacy = account.summary();
+        let all: Vec<&[f32]> = models.iter().map(Vec::as_slice).collect();
+        let quality = Judge::new(setup).judge(&all).map_err(|error| {
+            let hint = error.hint();
+            Failure::of(error, Some(hint))
+        })?;
+        let finished = |line: &LogLine| match line.event {
+            RunEvent::Finished { rounds, .. } => Some(rounds),
+            _ => None,
+        };
+        let result = RunResult {
+            algorithm: config.algorithm.kind.name(),
+            nodes: config.nodes,
+            rounds: config.rounds,
+            seed: config.seed,
+            run: run.clone(),
+            test_acc: quality.test_acc,
+            test_loss: quality.test_loss,
+            consensus_distance: quality.consensus_distance,
+            bytes_per_node: *bytes as f64 / config.nodes as f64,
+            broken_rounds: privacy.broken_rounds,
+            finished_rounds: lines.iter().filter_map(finished).max().unwrap_or(0),
+            time: lines.iter().map(|line| line.time.seconds()).fold(0.0, f64::max),
+            noise_multiplier: setup.planned.noise_multiplier,
+            privacy,
+        };
+        let baselines = Baselines {
+            non_private_acc: accuracy(config, &["algorithm.kind=central", "privacy.noise_multiplier=0"]),
+            alone_acc: accuracy(config, &["algorithm.kind=alone"]),
+        };
+        Ok(Self { result, baselines, model: if all.is_empty() { Vec::new() } else { mean_model(&all) } })
+    }
+
+    /// Writes the files of the run folder.
+    pub(super) fn write(&self, setup: &Setup, folder: &Path) -> Result<()> {
+        crate::output::write(Some(&folder.join("config.toml")), setup.config.to_toml().as_bytes())?;
+        crate::output::write(Some(&folder.join("result.json")), self.json()?.as_bytes())?;
+        if self.model.is_empty() || !self.model.iter().all(|value| value.is_finite()) {
+            return Ok(());
+        }
+        let info = CheckpointInfo {
+            config_digest: setup.digest.to_string(),
+            round: u64::from(self.result.finished_rounds),
+            guarantee: self.guarantee(),
+        };
+        checkpoint::save(&folder.join("model.safetensors"), setup.model.as_ref(), &self.model, &info).map_err(
+            |error| {
+                let hint = error.hint();
+                Failure::of(error, Some(hint))
+            },
+        )
+    }
+
+    fn guarantee(&self) -> String {
+        let privacy = &self.result.privacy;
+        if !privacy.private {
+            return "none: the noise was seeded".into();
+        }
+        format!(
+            "ε = {} at δ = {}, worst pair, adjacency {:?}, by the analysis {}",
+            epsilon(&privacy.worst),
+            privacy.delta,
+            privacy.adjacency,
+            privacy.worst.analysis
+        )
+    }
+
+    pub(super) fn json(&self) -> Result<String> {
+        let text = serde_json::to_string_pretty(self).map_err(|error| Failure::of(error, None))?;
+        Ok(text + "\n")
+    }
+
+    pub(super) fn table(&self) -> String {
+        let result = &self.result;
+        let mut text = String::new();
+        let mut row = |name: &str, value: String| text.push_str(&format!("{name:<20}{value}\n"));
+        row("run", result.run.clone());
+        row(
+            "algorithm",
+            format!("{}, {} processes, {} rounds", result.algorithm, result.nodes, result.finished_rounds),
+        );
+        let percent = |part: Option<f64>| part.map(|part| format!("{:.1} %", 100.0 * part));
+        let rows = [
+            ("test accuracy", result.test_acc),
+            ("  without privacy", self.baselines.non_private_acc),
+            ("  each node alone", self.baselines.alone_acc),
+        ];
+        for (name, part) in rows {
+            if let Some(shown) = percent(part) {
+                row(name, shown);
+            }
+        }
+        row("time of the rounds", format!("{:.1} s", result.time));
+        row("sent per node", format!("{:.2} MB", result.bytes_per_node / 1e6));
+        row("broken rounds", result.broken_rounds.to_string());
+        let privacy = &result.privacy;
+        text.push_str(
+            &format!("\nPrivacy of one {:?} at δ = {}\n", privacy.adjacency, privacy.delta).to_lowercase(),
+        );
+        let mut figures = Table::new(["who watches", "ε", "analysis"]);
+        for (name, figure) in [
+            ("worst pair", &privacy.worst),
+            ("mean over pairs", &privacy.mean),
+            ("sees every message", &privacy.local),
+        ] {
+            figures.row([name.into(), epsilon(figure), figure.analysis.clone()]);
+        }
+        text.push_str(&figures.render());
+        if !privacy.private {
+            text.push_str("\nThe noise was seeded: this run protects nobody.\n");
+        }
+        text
+    }
+}
+
+fn epsilon(figure: &Figure) -> String {
+    if figure.epsilon.is_finite() { format!("{:.3}", figure.epsilon) } else { "∞".into() }
+}
+
+/// Test accuracy of the same run with some settings changed; `None` where that cannot be run.
+fn accuracy(config: &Config, changes: &[&str]) -> Option<f64> {
+    let base = Layer::from_toml(&config.to_toml(), "the run").ok()?;
+    let changed = Config::from_layers([base, Layer::from_flags("", changes).ok()?]).ok()?;
+    let setup = Setup::new(changed).ok()?.without_loss();
+    let done = sim::run::run(&setup, &sim::Options::default(), &mut |_| {}, &mut |_| {}).ok()?;
+    done.result.test_acc
+}

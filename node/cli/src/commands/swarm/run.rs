@@ -1,0 +1,219 @@
+//! Runs a swarm of processes on this machine.
+
+use super::child::{self, Child};
+use super::init::configuration;
+use super::live::Live;
+use super::report::{Left, Report};
+use crate::commands::node::MODEL_FILE;
+use crate::failure::{Failure, Result};
+use crate::output;
+use learn::checkpoint;
+use protocol::config::Config;
+use protocol::{LogLine, Setup};
+use runtime::Secret;
+use runtime::driver::journal;
+use runtime::identity::Identity;
+use runtime::swarm_file::{Member, SwarmFile};
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+use std::time::Duration;
+use tokio::sync::mpsc;
+
+/// How long children may take to stop when asked.
+const FAREWELL: Duration = Duration::from_secs(10);
+
+/// Arguments of `murmur swarm`.
+#[derive(Debug, clap::Args)]
+pub(super) struct Args {
+    /// Configuration of the run [default: handwritten digits]
+    config: Option<PathBuf>,
+    /// Number of processes
+    #[arg(long)]
+    nodes: Option<usize>,
+    /// A setting of the run, such as `rounds=50`
+    #[arg(long, value_name = "KEY=VALUE")]
+    set: Vec<String>,
+    /// What to print at the end
+    #[arg(long, value_enum, default_value_t = Format::Table)]
+    format: Format,
+    /// Folder of the run [default: runs/NAME]
+    #[arg(long, value_name = "DIR")]
+    out: Option<PathBuf>,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
+enum Format {
+    /// Text for people
+    Table,
+    /// One JSON object
+    Json,
+}
+
+/// Starts the processes, waits for them and reports.
+pub(super) fn run(args: &Args) -> Result<ExitCode> {
+    let nodes = args.nodes.or(args.config.is_none().then_some(8));
+    let config = configuration(args.config.as_deref(), &args.set, nodes, None)?;
+    let folder = args.out.clone().unwrap_or_else(|| PathBuf::from("runs").join(&config.name));
+    let swarm = prepare(&config, &folder)?;
+    let tokio = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
+    let ended = tokio.block_on(supervise(&config, &swarm, &folder))?;
+    tokio.shutdown_background();
+    let lines = merge(&folder, config.nodes)?;
+    if lines.is_empty() {
+        return Err(Failure::new(format!("the run did not begin; see `{}`", folder.display())));
+    }
+    let setup = Setup::new(config)?;
+    let models = (0..setup.config.nodes).filter_map(|node| model(&setup, &node_folder(&folder, node)));
+    let left = Left {
+        setup: &setup,
+        lines: &lines,
+        models: models.collect(),
+        bytes: ended.bytes,
+        run: folder.display().to_string(),
+    };
+    let report = Report::new(&left)?;
+    report.write(&setup, &folder)?;
+    let text = match args.format {
+        Format::Table => report.table(),
+        Format::Json => report.json()?,
+    };
+    output::write(None, text.as_bytes())?;
+    Ok(if ended.failed.is_empty() && !ended.interrupted { ExitCode::SUCCESS } else { ExitCode::from(1) })
+}
+
+/// How the children ended.
+#[derive(Debug, Default)]
+struct Ended {
+    interrupted: bool,
+    /// Bytes that all have sent.
+    bytes: u64,
+    /// Nodes that died.
+    failed: Vec<usize>,
+}
+
+fn node_folder(folder: &Path, node: usize) -> PathBuf {
+    folder.join("nodes").join(node.to_string())
+}
+
+/// Makes the folders, the identities and the swarm file. Identities are given out in their order, so that node `i` has position `i`.
+fn prepare(config: &Config, folder: &Path) -> Result<PathBuf> {
+    let nodes = folder.join("nodes");
+    if nodes.exists() {
+        return Err(Failure::new(format!("`{}` holds the nodes of an earlier run", folder.display()))
+            .hint("choose another folder with `--out`, or another `--set name=…`"));
+    }
+    let mut identities: Vec<Identity> = (0..config.nodes).map(|_| Identity::ephemeral()).collect();
+    identities.sort_by_key(Identity::peer_id);
+    for (node, identity) in identities.iter().enumerate() {
+        identity.save(&node_folder(folder, node))?;
+    }
+    let secret = Secret::generate().map_err(|error| Failure::of(error, None))?;
+    let member = |identity: &Identity| Member { peer: identity.peer_id(), addresses: Vec::new() };
+    let file = SwarmFile {
+        name: config.name.clone(),
+        nodes: config.nodes,
+        config: config.to_toml(),
+        secret,
+        roster: identities.iter().map(member).collect(),
+    };
+    let path = folder.join("swarm.toml");
+    let _ = std::fs::remove_file(&path);
+    file.create(&path)?;
+    Ok(path)
+}
+
+async fn supervise(config: &Config, swarm: &Path, folder: &Path) -> Result<Ended> {
+    let (report, mut reports) = mpsc::channel(256);
+    let mut children = Vec::new();
+    for node in 0..config.nodes {
+        let place = (node, config.nodes);
+        children.push(Child::start(place, swarm, &node_folder(folder, node), report.clone())?);
+    }
+    drop(report);
+    let mut live = Live::new(config.nodes, u64::from(config.rounds));
+    let mut ended = Ended::default();
+    let deadline = tokio::time::sleep(Duration::MAX);
+    tokio::pin!(deadline);
+    while children.iter().any(|child| child.ended.is_none()) {
+        tokio::select! {
+            Some((node, report)) = reports.recv() => {
+                on_report(&mut children, node, report, &mut live, &mut ended).await;
+            }
+            _ = tokio::signal::ctrl_c() => {
+                if ended.interrupted {
+                    children.iter_mut().for_each(Child::kill);
+                }
+                ended.interrupted = true;
+                children.iter_mut().for_each(Child::stop);
+                deadline.as_mut().reset(tokio::time::Instant::now() + FAREWELL);
+            }
+            () = &mut deadline => children.iter_mut().for_each(Child::kill),
+        }
+    }
+    live.finish();
+    ended.bytes = children.iter().map(|child| child.bytes).sum();
+    for &node in &ended.failed {
+        eprintln!("node {node} died; its last words:\n{}", children[node].last_words());
+    }
+    Ok(ended)
+}
+
+async fn on_report(
+    children: &mut [Child],
+    node: usize,
+    report: child::Report,
+    live: &mut Live,
+    ended: &mut Ended,
+) {
+    match report {
+        child::Report::Status(status) => {
+            live.show(node, &status);
+            children[node].bytes = status["bytes"][0].as_u64().unwrap_or(0);
+            let Some(address) = status["addresses"][0].as_str().map(str::to_owned) else { return };
+            if children[node].address.is_none() {
+                for other in 0..children.len() {
+                    if let Some(known) = children[other].address.clone() {
+                        children[node].introduce(&known).await;
+                        children[other].introduce(&address).await;
+                    }
+                }
+                children[node].address = Some(address);
+            }
+        }
+        child::Report::Ended(status) => {
+            let fine = status.is_ok_and(|status| status.success());
+            live.ended(node, if fine { "done" } else { "died" });
+            children[node].ended = Some(fine);
+            if !fine {
+                ended.failed.push(node);
+            }
+        }
+    }
+}
+
+/// The model that a node left; none where it died before the end.
+fn model(setup: &Setup, folder: &Path) -> Option<Vec<f32>> {
+    let (params, _) = checkpoint::load(&folder.join(MODEL_FILE), setup.model.as_ref()).ok()?;
+    Some(params)
+}
+
+/// One log of all nodes' logs, in the order of time.
+fn merge(folder: &Path, nodes: usize) -> Result<Vec<LogLine>> {
+    let mut all: Vec<LogLine> = Vec::new();
+    for node in 0..nodes {
+        let path = node_folder(folder, node).join(journal::FILE);
+        let (lines, _) = journal::read(&path)
+            .map_err(|error| Failure::from(error).context(format!("cannot read `{}`", path.display())))?;
+        // Every node writes the first line of the run; one is enough.
+        let first = all.iter().any(|line| line.node.is_none());
+        all.extend(lines.into_iter().filter(|line| line.node.is_some() || !first));
+    }
+    all.sort_by_key(|line| (line.node.is_some(), line.time, line.node));
+    let mut text = String::new();
+    for line in &all {
+        text.push_str(&serde_json::to_string(line).map_err(|error| Failure::of(error, None))?);
+        text.push('\n');
+    }
+    output::write(Some(&folder.join("log.jsonl")), text.as_bytes())?;
+    Ok(all)
+}

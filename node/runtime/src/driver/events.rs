@@ -1,0 +1,214 @@
+//! What the network reports, and the passing of time.
+
+use std::time::Duration;
+
+use libp2p::PeerId;
+use protocol::{Input, Message};
+
+use super::{Driver, DriverError, EARLY, Stage, begun_now};
+use crate::gathering::Step;
+use crate::identity::Roster;
+use crate::network::{Event, Link};
+use crate::wire::{Frame, Refusal, Standing};
+
+impl Driver {
+    pub(super) fn on_network(&mut self, event: Event) -> Result<(), DriverError> {
+        match event {
+            Event::Listening(address) => {
+                tracing::info!(%address, "listening");
+                self.status.send_modify(|status| status.addresses.push(address));
+                Ok(())
+            }
+            Event::Linked { link, standing } => self.on_linked(link, standing),
+            Event::Lost { peer, id, reason } => {
+                self.on_lost(peer, id, &reason);
+                Ok(())
+            }
+            Event::Frame { peer, id, frame } => {
+                if self.links.get(&peer).is_some_and(|link| link.id == id) {
+                    self.on_frame(peer, frame)?;
+                }
+                Ok(())
+            }
+            Event::Refused { peer, refusal, reason } => self.on_refused(peer, refusal, reason),
+            Event::TurnedAway { peer, reason } => {
+                let who = peer.map_or_else(|| "somebody".to_owned(), |peer| peer.to_string());
+                tracing::warn!("turned {who} away: {reason}");
+                self.notice(format!("turned {who} away: {reason}"));
+                Ok(())
+            }
+            Event::Twin { address } => {
+                let text = format!("the node at {address} has the identity of this one");
+                if matches!(self.stage, Stage::Gathering { .. }) {
+                    return Err(DriverError::Twin(text));
+                }
+                tracing::error!("{text}");
+                self.notice(text);
+                Ok(())
+            }
+        }
+    }
+
+    fn on_linked(&mut self, link: Link, standing: Standing) -> Result<(), DriverError> {
+        let peer = link.peer;
+        tracing::info!(%peer, "linked");
+        self.links.insert(peer, link);
+        self.show_present();
+        match (&mut self.stage, standing) {
+            (Stage::Running(session), _) => {
+                if session.done.is_some() {
+                    self.say(peer, Frame::Finished);
+                }
+                Ok(())
+            }
+            (Stage::Gathering { .. }, Standing::Running { roster }) => {
+                // They began while we were not looking; the network has checked that we are a member.
+                match Roster::from_bytes(&roster).filter(|roster| roster.len() == self.setup.settings.nodes) {
+                    Some(roster) => self.begin_fresh(roster),
+                    None => Ok(()),
+                }
+            }
+            (Stage::Gathering { gathering, .. }, Standing::Gathering) => {
+                let steps = gathering.on_linked(peer);
+                self.take(steps)
+            }
+        }
+    }
+
+    fn on_lost(&mut self, peer: PeerId, id: u64, reason: &str) {
+        if self.links.get(&peer).is_some_and(|link| link.id == id) {
+            tracing::info!(%peer, reason, "link ended");
+            self.links.remove(&peer);
+            if let Stage::Gathering { gathering, .. } = &mut self.stage {
+                gathering.on_lost(peer);
+            }
+            self.show_present();
+        }
+    }
+
+    fn on_frame(&mut self, peer: PeerId, frame: Frame) -> Result<(), DriverError> {
+        match frame {
+            Frame::Message(message) => self.on_message(peer, message),
+            Frame::Finished => {
+                if let Stage::Running(session) = &mut self.stage {
+                    session.finished.insert(peer);
+                }
+            }
+            Frame::Confirm { attempt, roster } => {
+                if let (Stage::Gathering { gathering, .. }, Some(roster)) =
+                    (&mut self.stage, Roster::from_bytes(&roster))
+                {
+                    let steps = gathering.on_confirm(peer, attempt, roster);
+                    return self.take(steps);
+                }
+            }
+            Frame::Refuse(refusal, reason) => return self.on_refused(peer, refusal, reason),
+            // The hello is over, and the network keeps the rest for itself.
+            Frame::Greeting(_)
+            | Frame::Proof(_)
+            | Frame::Card(_)
+            | Frame::Config(_)
+            | Frame::Members(_)
+            | Frame::Alive { .. } => {
+                tracing::warn!(%peer, "a frame out of place: link dropped");
+                self.control.drop_peer(peer);
+            }
+        }
+        Ok(())
+    }
+
+    pub(super) fn on_message(&mut self, peer: PeerId, message: Message) {
+        match &mut self.stage {
+            Stage::Running(session) => {
+                if let Some(from) = session.roster.position(&peer) {
+                    let bytes = message.bytes();
+                    self.status.send_if_modified(|status| {
+                        status.bytes.1 += bytes;
+                        false
+                    });
+                    session.handle(Input::Received { from, message });
+                }
+            }
+            // The protocol asks again for what does not fit.
+            Stage::Gathering { early, .. } => {
+                if early.len() < EARLY {
+                    early.push((peer, message));
+                }
+            }
+        }
+    }
+
+    fn on_refused(&mut self, peer: PeerId, refusal: Refusal, reason: String) -> Result<(), DriverError> {
+        tracing::warn!(%peer, "refused: {reason}");
+        // A member that runs is not stopped by what one other says.
+        if matches!(self.stage, Stage::Gathering { .. }) {
+            match refusal {
+                Refusal::Closed => return Err(DriverError::Closed(reason)),
+                Refusal::Duplicate => return Err(DriverError::Twin(reason)),
+                Refusal::OtherRun | Refusal::Config => {}
+            }
+        }
+        self.notice(format!("refused by {peer}: {reason}"));
+        Ok(())
+    }
+
+    pub(super) fn on_time(&mut self, elapsed: Duration) -> Result<(), DriverError> {
+        match &mut self.stage {
+            Stage::Running(session) => {
+                session.handle(Input::Tick);
+                Ok(())
+            }
+            Stage::Gathering { gathering, .. } => {
+                let steps = gathering.on_tick(elapsed);
+                self.take(steps)
+            }
+        }
+    }
+
+    fn take(&mut self, steps: Vec<Step>) -> Result<(), DriverError> {
+        for step in steps {
+            match step {
+                Step::Tell(peers, attempt, roster) => {
+                    let roster = roster.to_bytes();
+                    for peer in peers {
+                        self.say(peer, Frame::Confirm { attempt, roster: roster.clone() });
+                    }
+                }
+                Step::Begin(roster) => return self.begin_fresh(roster),
+            }
+        }
+        Ok(())
+    }
+
+    fn begin_fresh(&mut self, roster: Roster) -> Result<(), DriverError> {
+        let begun = begun_now(roster);
+        self.keeper.begin(begun.clone());
+        tracing::info!(members = begun.roster.len(), roster = %begun.roster.digest(), "the run begins");
+        for peer in self.links.keys().copied().collect::<Vec<_>>() {
+            if begun.roster.position(&peer).is_none() {
+                let reason = format!("the run has begun with {} other members", begun.roster.len());
+                self.say(peer, Frame::Refuse(Refusal::Closed, reason));
+                self.links.remove(&peer);
+                self.control.drop_peer(peer);
+            }
+        }
+        self.begin(begun, None)
+    }
+
+    fn say(&self, peer: PeerId, frame: Frame) {
+        if let Some(link) = self.links.get(&peer)
+            && let Err(error) = link.send(frame)
+        {
+            tracing::debug!(%peer, %error, "not said");
+        }
+    }
+
+    fn show_present(&mut self) {
+        let present = self.links.len() + 1;
+        self.status.send_modify(|status| status.present = present);
+    }
+
+    fn notice(&mut self, text: String) {
+        self.status.send_modify(|status| status.notice = Some(text));
+    }
+}

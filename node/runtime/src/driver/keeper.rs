@@ -1,0 +1,109 @@
+//! The thread that writes the ledger, so that the disk never holds up the network.
+
+use protocol::{Record, Snapshot};
+use tokio::sync::mpsc;
+
+use super::DriverError;
+use crate::ledger::{Begun, Ledger, LedgerError};
+
+/// What is to be kept.
+enum Item {
+    Begun(Begun),
+    Record(Record),
+    Snapshot(Snapshot),
+    /// To be on disk when the answer comes.
+    Promise(Snapshot, std::sync::mpsc::SyncSender<()>),
+}
+
+/// The near end of the thread. Items are written in the order in which they were given.
+pub(crate) struct Keeper {
+    items: std::sync::mpsc::Sender<Item>,
+    /// Numbers of records that are durable, or why nothing more can be kept.
+    pub(crate) done: mpsc::Receiver<Result<u64, LedgerError>>,
+    thread: std::thread::JoinHandle<()>,
+}
+
+impl Keeper {
+    pub(crate) fn start(ledger: Ledger) -> std::io::Result<Self> {
+        let (items, incoming) = std::sync::mpsc::channel::<Item>();
+        let (report, done) = mpsc::channel(64);
+        let keep = move || {
+            while let Ok(item) = incoming.recv() {
+                let answer = match &item {
+                    Item::Begun(begun) => ledger.begin(begun).err().map(Err),
+                    Item::Record(record) => Some(ledger.record(record).map(|()| record.id)),
+                    Item::Snapshot(snapshot) => ledger.save(snapshot).err().map(Err),
+                    Item::Promise(snapshot, answer) => match ledger.save_now(snapshot) {
+                        Ok(()) => {
+                            let _ = answer.send(());
+                            None
+                        }
+                        Err(error) => Some(Err(error)),
+                    },
+                };
+                let failed = matches!(answer, Some(Err(_)));
+                if answer.is_some_and(|answer| report.blocking_send(answer).is_err()) || failed {
+                    break;
+                }
+            }
+        };
+        let thread = std::thread::Builder::new().name("ledger".into()).spawn(keep)?;
+        Ok(Self { items, done, thread })
+    }
+
+    /// In front of the first record, so durable before anything of the run is sent.
+    pub(crate) fn begin(&self, begun: Begun) {
+        self.give(Item::Begun(begun));
+    }
+
+    pub(crate) fn record(&self, record: Record) {
+        self.give(Item::Record(record));
+    }
+
+    pub(crate) fn save(&self, snapshot: Snapshot) {
+        self.give(Item::Snapshot(snapshot));
+    }
+
+    /// Keeps a snapshot and waits until it is on disk; `false` where that failed, which the thread reports.
+    pub(crate) fn save_now(&self, snapshot: Snapshot) -> bool {
+        let (answer, done) = std::sync::mpsc::sync_channel(1);
+        self.give(Item::Promise(snapshot, answer));
+        done.recv().is_ok()
+    }
+
+    /// Why nothing more can be kept.
+    pub(crate) fn failure(&mut self) -> DriverError {
+        while let Ok(answer) = self.done.try_recv() {
+            if let Err(error) = answer {
+                return error.into();
+            }
+        }
+        DriverError::Thread(std::io::Error::other("the thread of the ledger has ended"))
+    }
+
+    /// After a failure the thread is gone; its last answer stops the node.
+    fn give(&self, item: Item) {
+        let _ = self.items.send(item);
+    }
+
+    /// Writes everything, the last snapshot durably, and ends.
+    ///
+    /// # Errors
+    /// What could not be written.
+    pub(crate) async fn close(self, last: Option<Snapshot>) -> Result<(), LedgerError> {
+        let Self { items, mut done, thread } = self;
+        if let Some(snapshot) = last {
+            let (answer, _) = std::sync::mpsc::sync_channel(1);
+            let _ = items.send(Item::Promise(snapshot, answer));
+        }
+        drop(items);
+        let mut failure = Ok(());
+        while let Some(answer) = done.recv().await {
+            if let Err(error) = answer {
+                failure = Err(error);
+            }
+        }
+        let _ = tokio::task::spawn_blocking(move || thread.join()).await;
+        failure
+    }
+}

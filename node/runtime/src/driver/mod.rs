@@ -1,0 +1,473 @@
+//! The loop between the participant and the world: the same match on `Output` as in the simulator.
+//!
+//! Invariants: a record is on disk before the participant hears of it, and a message leaves only when the participant says so; gradients and the disk
+//! never hold up the network; what a peer does can cost that peer, never the process.
+
+mod events;
+pub mod journal;
+mod keeper;
+mod session;
+mod status;
+mod worker;
+
+use std::collections::BTreeMap;
+use std::path::PathBuf;
+use std::time::Duration;
+
+use libp2p::{Multiaddr, PeerId};
+use privacy::noise::{NoiseError, NoiseSource, SeededNoise, SystemNoise};
+use protocol::{Input, LogLine, Message, Output, PeerIx, RunEvent, Setup, Time};
+use tokio::sync::watch;
+use tokio::time::Instant;
+
+use crate::gathering::Gathering;
+use crate::identity::{Identity, Roster};
+use crate::ledger::{Begun, Found, Ledger, LedgerError, Owner};
+use crate::network::{Control, Link, Network, NetworkError, Patience};
+use crate::swarm_file::SwarmFile;
+use crate::wire::{Frame, Limits, Standing};
+use journal::Journal;
+use keeper::Keeper;
+use session::{Clock, Session, unix_micros};
+pub use status::{Phase, Status};
+use worker::{Noise, Work, Worker};
+
+/// How often the search for the others is looked at.
+const GATHER_TICK: Duration = Duration::from_millis(250);
+/// How long a node that has finished waits for members that it cannot reach.
+const FAREWELL: Duration = Duration::from_secs(5);
+/// How long it answers those whom it can.
+const LINGER: Duration = Duration::from_secs(60);
+/// Messages of members that began before us.
+const EARLY: usize = 1024;
+
+/// What a node needs.
+pub struct Options {
+    /// The swarm.
+    pub swarm: SwarmFile,
+    /// The run, with this node's data.
+    pub setup: Setup,
+    /// The folder of the node.
+    pub state: PathBuf,
+    /// Where to listen.
+    pub listen: Vec<Multiaddr>,
+    /// Whom to call.
+    pub peers: Vec<Multiaddr>,
+    /// Whether to look for peers on the local network.
+    pub mdns: bool,
+    /// When a link is dead.
+    pub patience: Patience,
+    /// For tests: noise that everybody can compute. The run protects nobody.
+    pub danger: Option<Danger>,
+}
+
+/// Makes noise that is the same on every machine.
+pub type SeededNoises = Box<dyn Fn(PeerIx, u32) -> SeededNoise + Send>;
+
+/// Noise that everybody can compute, for comparing a run with a simulation.
+pub struct Danger {
+    /// That of a node's contributions, by their number.
+    pub contribution: SeededNoises,
+    /// That of a node's messages, by its life.
+    pub message: SeededNoises,
+}
+
+/// How a node ended.
+#[derive(Debug)]
+pub struct Outcome {
+    /// Whether the run is over for it; otherwise it was stopped.
+    pub finished: bool,
+    /// The last picture.
+    pub status: Status,
+    /// Its model; empty if the run has not begun.
+    pub model: Vec<f32>,
+}
+
+/// Why a node stopped that should not have.
+#[derive(Debug, thiserror::Error)]
+pub enum DriverError {
+    /// No identity.
+    #[error(transparent)]
+    Identity(#[from] crate::identity::IdentityError),
+    /// The ledger cannot be used.
+    #[error(transparent)]
+    Ledger(#[from] LedgerError),
+    /// No network.
+    #[error(transparent)]
+    Network(#[from] NetworkError),
+    /// The log cannot be written.
+    #[error("cannot write the run log in `{}`", folder.display())]
+    Journal {
+        /// The node's folder.
+        folder: PathBuf,
+        /// Why.
+        source: std::io::Error,
+    },
+    /// No private noise.
+    #[error("the system gives no random bytes for noise")]
+    Noise(#[from] NoiseError),
+    /// No thread.
+    #[error("cannot start a thread")]
+    Thread(#[source] std::io::Error),
+    /// A contribution cannot be computed.
+    #[error("cannot compute a contribution")]
+    Compute(#[from] learn::train::TrainError),
+    /// The run has begun without this node.
+    #[error("the run is closed: {0}")]
+    Closed(String),
+    /// Another process has this node's identity.
+    #[error("two nodes have one identity: {0}")]
+    Twin(String),
+    /// The state knows a roster of which this node is no part.
+    #[error("this node is not among the members that its state names")]
+    Outsider,
+    /// The network ended by itself.
+    #[error("the network task ended")]
+    NetworkGone,
+}
+
+impl DriverError {
+    /// What to try.
+    pub fn hint(&self) -> Option<String> {
+        match self {
+            Self::Identity(error) => error.hint(),
+            Self::Ledger(error) => error.hint(),
+            Self::Network(error) => error.hint(),
+            Self::Journal { .. } => Some("make room or give write access, then start the node again".into()),
+            Self::Closed(_) => Some("a new run needs a new swarm file: `murmur swarm init`".into()),
+            Self::Twin(_) => Some("each node needs a folder of its own: `--state DIR`".into()),
+            _ => None,
+        }
+    }
+}
+
+/// One node, ready to run.
+pub struct Driver {
+    network: Network,
+    control: Control,
+    keeper: Keeper,
+    worker: Worker,
+    journal: Journal,
+    state: PathBuf,
+    setup: Setup,
+    run: String,
+    me: PeerId,
+    message_noise: MessageNoise,
+    links: BTreeMap<PeerId, Link>,
+    stage: Stage,
+    status: watch::Sender<Status>,
+}
+
+/// Before or after the start.
+enum Stage {
+    Gathering { gathering: Gathering, early: Vec<(PeerId, Message)>, ledger_has: Box<Found> },
+    Running(Box<Session>),
+}
+
+impl Driver {
+    /// Opens the state, starts the threads and the network. Needs a tokio runtime.
+    ///
+    /// # Errors
+    /// As [`DriverError`] says; nothing was sent then.
+    pub fn start(options: Options) -> Result<Self, DriverError> {
+        let Options { swarm, setup, state, listen, peers, mdns, patience, danger } = options;
+        let identity = Identity::load_or_create(&state)?;
+        let me = identity.peer_id();
+        let owner = Owner { identity: me.to_base58(), run: format!("{} ({})", swarm.name, setup.digest) };
+        let (ledger, found) = Ledger::open(&state, &owner)?;
+        let failed = |source| DriverError::Journal { folder: state.clone(), source };
+        let journal = Journal::open(&state).map_err(failed)?;
+        let (noise, message_noise) = noises(danger)?;
+        let work = Work {
+            settings: setup.work.clone(),
+            model: setup.model.clone(),
+            data: setup.train.first().cloned().expect("a node's setup holds its own data"),
+            noise,
+        };
+        let standing = found
+            .begun
+            .as_ref()
+            .map_or(Standing::Gathering, |begun| Standing::Running { roster: begun.roster.to_bytes() });
+        let network = Network::start(
+            crate::network::Settings {
+                identity,
+                secret: swarm.secret,
+                run: swarm.name.clone(),
+                nodes: swarm.nodes,
+                digest: setup.digest,
+                config: swarm.config,
+                limits: Limits::for_model(setup.settings.initial.len()),
+                patience,
+                listen,
+                peers,
+                roster: swarm.roster,
+                mdns,
+            },
+            standing,
+        )?;
+        let status = Status::new(me, (swarm.nodes, setup.settings.rounds));
+        Ok(Self {
+            control: network.control(),
+            network,
+            keeper: Keeper::start(ledger).map_err(DriverError::Thread)?,
+            worker: Worker::start(work).map_err(DriverError::Thread)?,
+            journal,
+            state,
+            run: swarm.name,
+            me,
+            message_noise,
+            links: BTreeMap::new(),
+            stage: Stage::Gathering {
+                gathering: Gathering::new(me, swarm.nodes),
+                early: Vec::new(),
+                ledger_has: Box::new(found),
+            },
+            status: watch::channel(status).0,
+            setup,
+        })
+    }
+
+    /// To tell the network whom to call.
+    pub fn control(&self) -> Control {
+        self.control.clone()
+    }
+
+    /// To watch the node.
+    pub fn status(&self) -> watch::Receiver<Status> {
+        self.status.subscribe()
+    }
+
+    /// Runs until the run is over or `stop` is ready; then writes what is left.
+    ///
+    /// # Errors
+    /// As [`DriverError`] says. What was sent was recorded.
+    pub async fn run(mut self, stop: impl Future<Output = ()>) -> Result<Outcome, DriverError> {
+        let finished = self.until(stop).await;
+        if finished.is_ok() {
+            self.flush()?;
+        }
+        let Self { network, keeper, stage, status, links, .. } = self;
+        drop(links);
+        let (model, saved) = match stage {
+            Stage::Running(session) => (session.node.model().to_vec(), session.saved),
+            Stage::Gathering { .. } => (Vec::new(), None),
+        };
+        let (kept, ()) = tokio::join!(keeper.close(saved), network.close());
+        let finished = finished?;
+        kept?;
+        Ok(Outcome { finished, status: status.borrow().clone(), model })
+    }
+
+    async fn until(&mut self, stop: impl Future<Output = ()>) -> Result<bool, DriverError> {
+        tokio::pin!(stop);
+        self.resume()?;
+        let mut last = Instant::now();
+        loop {
+            self.drain()?;
+            if self.is_over() {
+                return Ok(true);
+            }
+            let wake = self.wake_at();
+            tokio::select! {
+                () = &mut stop => return Ok(matches!(&self.stage, Stage::Running(session) if session.done.is_some())),
+                event = self.network.events.recv() => {
+                    self.on_network(event.ok_or(DriverError::NetworkGone)?)?;
+                }
+                Some(result) = self.worker.results.recv() => self.feed(Input::Computed(result?)),
+                Some(recorded) = self.keeper.done.recv() => self.feed(Input::Recorded(recorded?)),
+                () = tokio::time::sleep_until(wake) => {
+                    let elapsed = last.elapsed();
+                    last = Instant::now();
+                    self.on_time(elapsed)?;
+                }
+            }
+        }
+    }
+
+    /// Goes straight back into a run that had begun.
+    fn resume(&mut self) -> Result<(), DriverError> {
+        let Stage::Gathering { ledger_has, .. } = &mut self.stage else { return Ok(()) };
+        let found = std::mem::take(ledger_has.as_mut());
+        let Some(begun) = found.begun.clone() else { return Ok(()) };
+        self.begin(begun, Some(&found))
+    }
+
+    fn begin(&mut self, begun: Begun, found: Option<&Found>) -> Result<(), DriverError> {
+        let me = begun.roster.position(&self.me).ok_or(DriverError::Outsider)?;
+        let clock = Clock::since(begun.at);
+        self.control.begin(begun.roster.to_bytes());
+        let place = (me, begun.roster);
+        let noise = self.message_noise.take(me)?;
+        let session = Session::new(place, &self.setup.settings, noise, clock, found);
+        let stage = std::mem::replace(&mut self.stage, Stage::Running(Box::new(session)));
+        if found.is_none() {
+            self.log(None, Time::default(), self.first_line())?;
+        }
+        self.status.send_modify(|status| {
+            status.phase = Phase::Running;
+            status.position = Some(me);
+        });
+        self.feed(Input::Start);
+        self.drain()?;
+        if let Stage::Gathering { early, .. } = stage {
+            early.into_iter().for_each(|(peer, message)| self.on_message(peer, message));
+        }
+        Ok(())
+    }
+
+    fn first_line(&self) -> RunEvent {
+        RunEvent::Run {
+            run: self.run.clone(),
+            version: env!("CARGO_PKG_VERSION").into(),
+            driver: "libp2p".into(),
+            nodes: self.setup.settings.nodes as u32,
+            config_digest: self.setup.digest.to_string(),
+            config: self.setup.config.to_toml(),
+            release: self.setup.settings.release.clone(),
+            private_noise: self.message_noise.is_private(),
+            rho: self.setup.rho,
+        }
+    }
+
+    fn feed(&mut self, input: Input) {
+        if let Stage::Running(session) = &mut self.stage {
+            session.handle(input);
+        }
+    }
+
+    /// Does what the participant asks for: the same match as in the simulator.
+    fn drain(&mut self) -> Result<(), DriverError> {
+        let Stage::Running(session) = &mut self.stage else { return Ok(()) };
+        let mut changed = false;
+        while let Some(output) = session.node.poll_output() {
+            changed = true;
+            match output {
+                Output::Compute(job) => self.worker.compute(session.me, job),
+                Output::Record(record) => self.keeper.record(record),
+                Output::Send { to, message } => {
+                    let bytes = message.bytes();
+                    let link = session.roster.peer(to).and_then(|peer| self.links.get(peer));
+                    let sent = link.is_some_and(|link| link.send(Frame::Message(message)).is_ok());
+                    self.status.send_if_modified(|status| {
+                        if sent {
+                            status.bytes.0 += bytes
+                        } else {
+                            status.dropped += 1
+                        }
+                        false
+                    });
+                }
+                Output::Log(event) => {
+                    self.status.send_if_modified(|status| {
+                        status.on_event(&event);
+                        false
+                    });
+                    let line = LogLine { time: session.clock.now(), node: Some(session.me), event };
+                    let failed = |source| DriverError::Journal { folder: self.state.clone(), source };
+                    self.journal.append(&line).map_err(failed)?;
+                }
+                Output::Save(snapshot) => {
+                    let promises = session.promises(&snapshot);
+                    session.saved = Some(snapshot.clone());
+                    if !promises {
+                        self.keeper.save(snapshot);
+                    } else if !self.keeper.save_now(snapshot) {
+                        // What follows would give the promise.
+                        return Err(self.keeper.failure());
+                    }
+                }
+                Output::Done => {
+                    session.done = Some(Instant::now());
+                    self.links.values().for_each(|link| {
+                        // A full queue: the peer asks, or finds us gone.
+                        let _ = link.send(Frame::Finished);
+                    });
+                }
+            }
+        }
+        if changed {
+            self.flush()?;
+            self.show();
+        }
+        Ok(())
+    }
+
+    fn show(&mut self) {
+        let Stage::Running(session) = &self.stage else { return };
+        let rules = &self.setup.settings.budget;
+        self.status.send_modify(|status| {
+            status.round = session.node.round();
+            status.spent = rules.iter().map(|rule| rule.name.clone()).zip(session.node.spent()).collect();
+            if session.done.is_some() {
+                status.phase = Phase::Done;
+            }
+        });
+    }
+
+    fn log(&mut self, node: Option<u32>, time: Time, event: RunEvent) -> Result<(), DriverError> {
+        let failed = |source| DriverError::Journal { folder: self.state.clone(), source };
+        self.journal.append(&LogLine { time, node, event }).map_err(failed)
+    }
+
+    fn flush(&mut self) -> Result<(), DriverError> {
+        let failed = |source| DriverError::Journal { folder: self.state.clone(), source };
+        self.journal.flush().map_err(failed)
+    }
+
+    /// Whether nobody needs this node any more.
+    fn is_over(&self) -> bool {
+        let Stage::Running(session) = &self.stage else { return false };
+        let Some(since) = session.done else { return false };
+        let passed = since.elapsed();
+        session.is_over()
+            || passed >= LINGER
+            || (passed >= FAREWELL && session.is_over_for(|peer| self.links.contains_key(peer)))
+    }
+
+    fn wake_at(&self) -> Instant {
+        let soon = Instant::now() + GATHER_TICK;
+        match &self.stage {
+            Stage::Gathering { .. } => soon,
+            Stage::Running(session) => {
+                let wake = session.node.wake_at().map(|time| session.clock.at(time));
+                let end = session.done.map(|_| soon);
+                let never = Instant::now() + LINGER;
+                [wake, end, Some(never)].into_iter().flatten().min().unwrap_or(never)
+            }
+        }
+    }
+}
+
+/// Where the noise on messages comes from.
+enum MessageNoise {
+    Private,
+    Danger(SeededNoises),
+}
+
+impl MessageNoise {
+    fn is_private(&self) -> bool {
+        matches!(self, Self::Private)
+    }
+
+    /// For the node at this place, which lives for the first time as far as tests are concerned.
+    fn take(&self, me: PeerIx) -> Result<Option<Box<dyn NoiseSource>>, DriverError> {
+        Ok(Some(match self {
+            Self::Private => Box::new(SystemNoise::new()?),
+            Self::Danger(noises) => Box::new(noises(me, 0)),
+        }))
+    }
+}
+
+fn noises(danger: Option<Danger>) -> Result<(Noise, MessageNoise), DriverError> {
+    Ok(match danger {
+        None => (Noise::Private(SystemNoise::new()?), MessageNoise::Private),
+        Some(Danger { contribution, message }) => {
+            (Noise::Danger(contribution), MessageNoise::Danger(message))
+        }
+    })
+}
+
+/// The start of a run, now.
+fn begun_now(roster: Roster) -> Begun {
+    Begun { roster, at: unix_micros() }
+}

@@ -1,0 +1,132 @@
+//! A run that has begun: the participant, its roster and its clock.
+
+use std::collections::BTreeSet;
+use std::sync::Arc;
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
+
+use libp2p::PeerId;
+use privacy::noise::NoiseSource;
+use protocol::{Input, Node, PeerIx, RunId, Settings, Snapshot, Time};
+use tokio::time::Instant;
+
+use crate::identity::Roster;
+use crate::ledger::Found;
+
+/// The clock of a run: microseconds since it began at this node, across restarts.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Clock {
+    origin: Instant,
+    /// What had passed at `origin`.
+    before: u64,
+}
+
+impl Clock {
+    /// A clock for a run that began at `began` (microseconds since 1970). Steps of the system's clock between two starts are the only ones it sees.
+    pub(crate) fn since(began: u64) -> Self {
+        Self { origin: Instant::now(), before: unix_micros().saturating_sub(began) }
+    }
+
+    pub(crate) fn now(&self) -> Time {
+        let passed = u64::try_from(self.origin.elapsed().as_micros()).unwrap_or(u64::MAX);
+        Time(self.before.saturating_add(passed))
+    }
+
+    /// When a time of the run will be.
+    pub(crate) fn at(&self, time: Time) -> Instant {
+        let wait = time.0.saturating_sub(self.before).min(u64::MAX / 4);
+        // A year is as good as never, and cannot overflow.
+        self.origin + Duration::from_micros(wait).min(Duration::from_secs(365 * 24 * 3600))
+    }
+}
+
+pub(crate) fn unix_micros() -> u64 {
+    let passed = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
+    u64::try_from(passed.as_micros()).unwrap_or(u64::MAX)
+}
+
+/// A run under way.
+pub(crate) struct Session {
+    pub(crate) node: Node,
+    pub(crate) me: PeerIx,
+    pub(crate) roster: Roster,
+    pub(crate) clock: Clock,
+    /// Members that said that they have finished.
+    pub(crate) finished: BTreeSet<PeerId>,
+    /// Since when this node has.
+    pub(crate) done: Option<Instant>,
+    /// What was saved last.
+    pub(crate) saved: Option<Snapshot>,
+}
+
+impl Session {
+    /// A participant at its place; with what was found where it comes back.
+    pub(crate) fn new(
+        (me, roster): (PeerIx, Roster),
+        settings: &Settings,
+        message_noise: Option<Box<dyn NoiseSource>>,
+        clock: Clock,
+        found: Option<&Found>,
+    ) -> Self {
+        let settings = Arc::new(Settings { run: run_id(settings.run, &roster), ..settings.clone() });
+        let mut node = Node::new(me, Arc::clone(&settings), message_noise);
+        if let Some(found) = found {
+            let first = first_snapshot(&settings);
+            node = node.restored(found.snapshot.as_ref().unwrap_or(&first), found.records);
+        }
+        let saved = found.and_then(|found| found.snapshot.clone());
+        Self { node, me, roster, clock, finished: BTreeSet::new(), done: None, saved }
+    }
+
+    pub(crate) fn handle(&mut self, input: Input) {
+        self.node.handle(self.clock.now(), input);
+    }
+
+    /// Whether a snapshot holds another promise than the one before: it must be on disk before the promise is given.
+    pub(crate) fn promises(&self, snapshot: &Snapshot) -> bool {
+        snapshot.acceptor != self.saved.as_ref().and_then(|saved| saved.acceptor.clone())
+    }
+
+    /// Whether everybody who is `linked` has finished too.
+    pub(crate) fn is_over_for(&self, linked: impl Fn(&PeerId) -> bool) -> bool {
+        let mut members = self.roster.members().iter();
+        members.all(|peer| {
+            self.roster.position(peer) == Some(self.me) || self.finished.contains(peer) || !linked(peer)
+        })
+    }
+
+    /// Whether every member has finished.
+    pub(crate) fn is_over(&self) -> bool {
+        self.is_over_for(|_| true)
+    }
+}
+
+/// The run as its configuration names it, and its members: two swarms with one file do not mix.
+fn run_id(run: RunId, roster: &Roster) -> RunId {
+    let digest = roster.digest().0;
+    let (first, _) = digest.split_at(8);
+    RunId(run.0 ^ u64::from_le_bytes(first.try_into().expect("eight bytes")))
+}
+
+/// Where a node stands that crashed before its first snapshot.
+fn first_snapshot(settings: &Settings) -> Snapshot {
+    let members = (0..settings.nodes as PeerIx).collect();
+    let model = settings.initial.clone();
+    Snapshot { epoch: 0, members, round: 0, version: 0, model, records: 0, spent: Vec::new(), acceptor: None }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[tokio::test(start_paused = true)]
+    async fn the_clock_goes_on_after_a_restart() {
+        let clock = Clock::since(unix_micros() - 5_000_000);
+        let early = clock.now();
+        assert!(early >= Time(5_000_000) && early < Time(6_000_000));
+        tokio::time::advance(Duration::from_secs(2)).await;
+        assert_eq!(clock.now(), early.after(2_000_000));
+        assert_eq!(clock.at(clock.now()), Instant::now());
+        assert!(clock.at(Time(u64::MAX)) > Instant::now());
+        assert!(clock.at(Time(0)) <= Instant::now());
+    }
+}

@@ -1,0 +1,103 @@
+//! Where a node stands, for whoever looks at it.
+
+use libp2p::{Multiaddr, PeerId};
+use protocol::{PeerIx, RunEvent};
+use serde::Serialize;
+
+/// A picture of a node; sent whenever it changes.
+#[derive(Debug, Clone, Serialize)]
+pub struct Status {
+    /// The node's identity.
+    #[serde(serialize_with = "as_text")]
+    pub me: PeerId,
+    /// Its position, once the run has begun.
+    pub position: Option<PeerIx>,
+    /// What it does.
+    pub phase: Phase,
+    /// Number of members.
+    pub nodes: usize,
+    /// Members that it talks to now, itself included.
+    pub present: usize,
+    /// Where it can be reached.
+    #[serde(serialize_with = "as_texts")]
+    pub addresses: Vec<Multiaddr>,
+    /// The round that it is in, or has finished last.
+    pub round: u32,
+    /// Number of rounds of the run.
+    pub rounds: u32,
+    /// Loss on the node's own data at the last contribution.
+    pub loss: Option<f64>,
+    /// What was spent, by each limit: its name, and the part of it.
+    pub spent: Vec<(String, f64)>,
+    /// Contributions made.
+    pub released: u64,
+    /// Bytes of messages, sent and received.
+    pub bytes: (u64, u64),
+    /// Messages that could not be queued or sent.
+    pub dropped: u64,
+    /// The last thing that somebody should know.
+    pub notice: Option<String>,
+}
+
+/// What a node does.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Phase {
+    /// Looks for the others.
+    Gathering,
+    /// Takes part.
+    Running,
+    /// Has finished and answers others.
+    Done,
+}
+
+impl Status {
+    pub(crate) fn new(me: PeerId, (nodes, rounds): (usize, u32)) -> Self {
+        Self {
+            me,
+            position: None,
+            phase: Phase::Gathering,
+            nodes,
+            present: 1,
+            addresses: Vec::new(),
+            round: 0,
+            rounds,
+            loss: None,
+            spent: Vec::new(),
+            released: 0,
+            bytes: (0, 0),
+            dropped: 0,
+            notice: None,
+        }
+    }
+
+    /// Takes in what the node logs.
+    pub(crate) fn on_event(&mut self, event: &RunEvent) {
+        match event {
+            RunEvent::Released { loss, .. } => {
+                self.released += 1;
+                self.loss = loss.or(self.loss);
+            }
+            RunEvent::Refused { reason, .. } => self.notice = Some(reason.clone()),
+            RunEvent::RoundBroken { round, reason, .. } => {
+                self.notice = Some(format!("round {round} was given up: {reason}"));
+            }
+            RunEvent::PeerFault { peer, fault, .. } => {
+                self.notice = Some(format!("node {peer} misbehaves: {fault:?}"));
+            }
+            RunEvent::Outside { epoch } => {
+                self.notice = Some(format!("epoch {epoch} began without this node"));
+            }
+            RunEvent::Finished { reason, .. } => self.notice = Some(reason.clone()),
+            _ => {}
+        }
+    }
+}
+
+fn as_text<S: serde::Serializer>(value: &PeerId, serializer: S) -> Result<S::Ok, S::Error> {
+    serializer.collect_str(value)
+}
+
+fn as_texts<S: serde::Serializer>(values: &[Multiaddr], serializer: S) -> Result<S::Ok, S::Error> {
+    serializer.collect_seq(values.iter().map(Multiaddr::to_string))
+}

@@ -1,0 +1,278 @@
+//! Who a node is: its key, and its position among the others.
+//!
+//! `PeerId` (libp2p's identity) and [`PeerIx`] (the position in the topology) meet in this file and nowhere else.
+
+use std::fs;
+use std::io::{self, Write};
+use std::path::{Path, PathBuf};
+
+use libp2p::PeerId;
+use libp2p::identity::Keypair;
+use protocol::{Digest, PeerIx};
+
+use crate::secret::{from_hex, to_hex};
+
+/// Name of the key's file in the folder of a node.
+const FILE: &str = "identity.key";
+
+/// An Ed25519 key that is kept in a file which only its owner may read.
+#[derive(Debug, Clone)]
+pub struct Identity {
+    keypair: Keypair,
+    created: bool,
+}
+
+/// Why there is no identity.
+#[derive(Debug, thiserror::Error)]
+pub enum IdentityError {
+    /// The file cannot be read or written.
+    #[error("cannot {doing} `{}`", path.display())]
+    Io {
+        /// `read` or `create`.
+        doing: &'static str,
+        /// Which file.
+        path: PathBuf,
+        /// Why.
+        source: io::Error,
+    },
+    /// Not a key.
+    #[error("`{}` holds no key", path.display())]
+    Damaged {
+        /// Which file.
+        path: PathBuf,
+    },
+    /// Others may read it.
+    #[error("others may read the key in `{}` (mode {mode:o})", path.display())]
+    Exposed {
+        /// Which file.
+        path: PathBuf,
+        /// Its permissions.
+        mode: u32,
+    },
+}
+
+impl IdentityError {
+    /// What to try.
+    pub fn hint(&self) -> Option<String> {
+        match self {
+            Self::Io { .. } => Some("choose a folder that you may write to with `--state DIR`".into()),
+            Self::Damaged { path } => {
+                Some(format!("move `{}` away; the node then gets a new identity", path.display()))
+            }
+            Self::Exposed { path, .. } => Some(format!("chmod 600 {}", path.display())),
+        }
+    }
+}
+
+impl Identity {
+    /// The identity in a folder, made at the first call.
+    ///
+    /// # Errors
+    /// A folder that cannot be written to, a damaged file, or one that others may read.
+    pub fn load_or_create(folder: &Path) -> Result<Self, IdentityError> {
+        let path = folder.join(FILE);
+        match fs::read_to_string(&path) {
+            Ok(text) => Self::parse(&path, text.trim()),
+            Err(error) if error.kind() == io::ErrorKind::NotFound => {
+                let fresh = Self::ephemeral();
+                fresh.save(folder).map(|()| fresh)
+            }
+            Err(source) => Err(IdentityError::Io { doing: "read", path, source }),
+        }
+    }
+
+    /// A fresh identity, not kept anywhere.
+    pub fn ephemeral() -> Self {
+        Self { keypair: Keypair::generate_ed25519(), created: true }
+    }
+
+    fn parse(path: &Path, text: &str) -> Result<Self, IdentityError> {
+        check_mode(path)?;
+        let damaged = || IdentityError::Damaged { path: path.into() };
+        let bytes = from_hex(text).ok_or_else(damaged)?;
+        let keypair = Keypair::from_protobuf_encoding(&bytes).map_err(|_| damaged())?;
+        Ok(Self { keypair, created: false })
+    }
+
+    /// Keeps it in a folder that has none.
+    ///
+    /// # Errors
+    /// A folder that cannot be written to, or that has an identity.
+    pub fn save(&self, folder: &Path) -> Result<(), IdentityError> {
+        let path = folder.join(FILE);
+        let bytes = self.keypair.to_protobuf_encoding().expect("Ed25519 keys have an encoding");
+        fs::create_dir_all(folder)
+            .and_then(|()| write_owner_only(&path, &(to_hex(&bytes) + "\n")))
+            .map_err(|source| IdentityError::Io { doing: "create", path, source })
+    }
+
+    /// Whether it was made just now.
+    pub fn is_new(&self) -> bool {
+        self.created
+    }
+
+    /// The public name.
+    pub fn peer_id(&self) -> PeerId {
+        self.keypair.public().to_peer_id()
+    }
+
+    pub(crate) fn keypair(&self) -> &Keypair {
+        &self.keypair
+    }
+}
+
+/// Writes a file that only its owner may read: whole or not at all, and not over another.
+///
+/// # Errors
+/// Whatever the file system says.
+pub fn write_owner_only(path: &Path, text: &str) -> io::Result<()> {
+    let mut options = fs::OpenOptions::new();
+    options.write(true).create(true).truncate(true);
+    #[cfg(unix)]
+    {
+        use std::os::unix::fs::OpenOptionsExt;
+        options.mode(0o600);
+    }
+    let mut name = path.file_name().unwrap_or_default().to_owned();
+    name.push(format!(".{}.part", std::process::id()));
+    let beside = path.with_file_name(name);
+    let written = options.open(&beside).and_then(|mut file| {
+        file.write_all(text.as_bytes())?;
+        file.sync_all()?;
+        // Unlike a rename, a link does not replace what somebody else wrote meanwhile.
+        fs::hard_link(&beside, path)
+    });
+    let _ = fs::remove_file(&beside);
+    written
+}
+
+#[cfg(unix)]
+fn check_mode(path: &Path) -> Result<(), IdentityError> {
+    use std::os::unix::fs::PermissionsExt;
+    let meta = fs::metadata(path).map_err(|source| IdentityError::Io {
+        doing: "read",
+        path: path.into(),
+        source,
+    })?;
+    let mode = meta.permissions().mode() & 0o777;
+    if mode & 0o077 == 0 { Ok(()) } else { Err(IdentityError::Exposed { path: path.into(), mode }) }
+}
+
+#[cfg(not(unix))]
+fn check_mode(_path: &Path) -> Result<(), IdentityError> {
+    Ok(())
+}
+
+/// The members of a run, in the order of their identities' bytes: the same list at every node.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Roster(Vec<PeerId>);
+
+impl Roster {
+    /// The roster of these members.
+    pub fn new(members: impl IntoIterator<Item = PeerId>) -> Self {
+        let mut members: Vec<PeerId> = members.into_iter().collect();
+        members.sort_unstable();
+        members.dedup();
+        Self(members)
+    }
+
+    /// What a peer or a file says, if it is one: known identities, in order.
+    pub fn from_bytes(members: &[Vec<u8>]) -> Option<Self> {
+        let parsed: Option<Vec<PeerId>> =
+            members.iter().map(|bytes| PeerId::from_bytes(bytes).ok()).collect();
+        let parsed = parsed?;
+        let roster = Self::new(parsed.iter().copied());
+        (roster.0 == parsed).then_some(roster)
+    }
+
+    /// As bytes, for the wire and the ledger.
+    pub fn to_bytes(&self) -> Vec<Vec<u8>> {
+        self.0.iter().map(|peer| peer.to_bytes()).collect()
+    }
+
+    /// The members in order.
+    pub fn members(&self) -> &[PeerId] {
+        &self.0
+    }
+
+    /// How many.
+    pub fn len(&self) -> usize {
+        self.0.len()
+    }
+
+    /// Whether there is nobody.
+    pub fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+
+    /// Position of a member.
+    pub fn position(&self, peer: &PeerId) -> Option<PeerIx> {
+        self.0.binary_search(peer).ok().and_then(|at| PeerIx::try_from(at).ok())
+    }
+
+    /// The member at a position.
+    pub fn peer(&self, position: PeerIx) -> Option<&PeerId> {
+        self.0.get(position as usize)
+    }
+
+    /// What all members must agree on.
+    pub fn digest(&self) -> Digest {
+        let names: Vec<String> = self.0.iter().map(|peer| peer.to_base58()).collect();
+        Digest::of_text(&names.join("\n"))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_identity_is_made_once_and_stays() {
+        let folder = tempfile::tempdir().unwrap();
+        let inside = folder.path().join("state");
+        let first = Identity::load_or_create(&inside).unwrap();
+        let second = Identity::load_or_create(&inside).unwrap();
+        assert_eq!(first.peer_id(), second.peer_id());
+        assert!(first.is_new() && !second.is_new());
+        assert_eq!(fs::read_dir(&inside).unwrap().count(), 1);
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn only_the_owner_may_read_the_key() {
+        use std::os::unix::fs::PermissionsExt;
+        let folder = tempfile::tempdir().unwrap();
+        Identity::load_or_create(folder.path()).unwrap();
+        let path = folder.path().join(FILE);
+        assert_eq!(fs::metadata(&path).unwrap().permissions().mode() & 0o777, 0o600);
+        fs::set_permissions(&path, fs::Permissions::from_mode(0o644)).unwrap();
+        let refused = Identity::load_or_create(folder.path()).unwrap_err();
+        assert!(matches!(refused, IdentityError::Exposed { mode: 0o644, .. }), "{refused}");
+    }
+
+    #[test]
+    fn a_damaged_key_is_refused_not_replaced() {
+        let folder = tempfile::tempdir().unwrap();
+        write_owner_only(&folder.path().join(FILE), "08011240").unwrap();
+        let refused = Identity::load_or_create(folder.path()).unwrap_err();
+        assert!(matches!(refused, IdentityError::Damaged { .. }), "{refused}");
+    }
+
+    #[test]
+    fn a_roster_is_the_same_list_everywhere() {
+        let peers: Vec<PeerId> = (0..5).map(|_| PeerId::random()).collect();
+        let roster = Roster::new(peers.iter().copied());
+        let reversed = Roster::new(peers.iter().rev().copied());
+        assert_eq!(roster, reversed);
+        assert_eq!(roster.digest(), reversed.digest());
+        for (at, peer) in roster.members().iter().enumerate() {
+            assert_eq!(roster.position(peer), Some(at as PeerIx));
+            assert_eq!(roster.peer(at as PeerIx), Some(peer));
+        }
+        assert_eq!(Roster::from_bytes(&roster.to_bytes()), Some(roster.clone()));
+        let mut unordered = roster.to_bytes();
+        unordered.swap(0, 1);
+        assert_eq!(Roster::from_bytes(&unordered), None);
+        assert_eq!(Roster::from_bytes(&[vec![1, 2, 3]]), None);
+    }
+}

@@ -1,0 +1,86 @@
+use libp2p::PeerId;
+use privacy::event::DpEvent;
+
+use super::*;
+
+fn owner(run: &str) -> Owner {
+    Owner { identity: "12D3".into(), run: run.into() }
+}
+
+fn record(id: u64) -> Record {
+    Record { id, round: id as u32, release: DpEvent::NonPrivate }
+}
+
+fn snapshot() -> Snapshot {
+    Snapshot {
+        epoch: 2,
+        members: vec![0, 2],
+        round: 7,
+        version: 6,
+        model: Values::from_wire(vec![0.1, -0.0, f32::MIN_POSITIVE]),
+        records: 3,
+        spent: vec![vec![0.1 + 0.2, f64::INFINITY], vec![]],
+        acceptor: Some(Acceptor { epoch: 3, promised: (1, 2), accepted: None }),
+    }
+}
+
+#[test]
+fn what_was_recorded_and_saved_is_found_again() {
+    let folder = tempfile::tempdir().unwrap();
+    let begun = Begun { roster: Roster::new((0..3).map(|_| PeerId::random())), at: 17 };
+    {
+        let (ledger, found) = Ledger::open(folder.path(), &owner("a")).unwrap();
+        assert_eq!(found, Found::default());
+        ledger.begin(&begun).unwrap();
+        ledger.save(&snapshot()).unwrap();
+        (0..5).for_each(|id| ledger.record(&record(id)).unwrap());
+    }
+    let (ledger, found) = Ledger::open(folder.path(), &owner("a")).unwrap();
+    assert_eq!(found, Found { begun: Some(begun), records: 5, snapshot: Some(snapshot()) });
+    assert_eq!(ledger.records().unwrap(), (0..5).map(record).collect::<Vec<_>>());
+}
+
+#[test]
+fn two_nodes_cannot_share_one_state() {
+    let folder = tempfile::tempdir().unwrap();
+    let first = Ledger::open(folder.path(), &owner("a")).unwrap();
+    let refused = Ledger::open(folder.path(), &owner("a")).err().unwrap();
+    assert!(matches!(refused, LedgerError::InUse { .. }), "{refused}");
+    drop(first);
+    Ledger::open(folder.path(), &owner("a")).unwrap();
+}
+
+#[test]
+fn the_state_of_another_run_is_refused() {
+    let folder = tempfile::tempdir().unwrap();
+    drop(Ledger::open(folder.path(), &owner("a")).unwrap());
+    let refused = Ledger::open(folder.path(), &owner("b")).err().unwrap();
+    assert!(matches!(refused, LedgerError::Foreign { .. }), "{refused}");
+    assert!(refused.to_string().contains("run a") && refused.to_string().contains("run b"), "{refused}");
+}
+
+#[test]
+fn a_folder_that_is_not_there_or_a_foreign_file_gets_a_clear_message() {
+    let folder = tempfile::tempdir().unwrap();
+    let refused = Ledger::open(&folder.path().join("missing"), &owner("a")).err().unwrap();
+    assert!(matches!(refused, LedgerError::Storage { doing: "open", .. }), "{refused}");
+    std::fs::write(folder.path().join(FILE), "not a database at all").unwrap();
+    let refused = Ledger::open(folder.path(), &owner("a")).err().unwrap();
+    assert!(matches!(refused, LedgerError::Storage { doing: "open", .. }), "{refused}");
+}
+
+/// What a killed process leaves behind: a copy of the file at any moment after `record` returned.
+#[test]
+fn a_record_is_on_disk_when_it_returns() {
+    let folder = tempfile::tempdir().unwrap();
+    let (ledger, _) = Ledger::open(folder.path(), &owner("a")).unwrap();
+    for id in 0..20 {
+        ledger.record(&record(id)).unwrap();
+        ledger.save(&Snapshot { records: id + 1, ..snapshot() }).unwrap();
+        let copy = tempfile::tempdir().unwrap();
+        std::fs::copy(folder.path().join(FILE), copy.path().join(FILE)).unwrap();
+        let (_, found) = Ledger::open(copy.path(), &owner("a")).unwrap();
+        assert_eq!(found.records, id + 1);
+        assert!(found.snapshot.is_none_or(|snapshot| snapshot.records <= found.records));
+    }
+}

@@ -1,0 +1,197 @@
+//! Whom a node knows, where they can be reached, and when to try again.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::time::Duration;
+
+use libp2p::multiaddr::Protocol;
+use libp2p::{Multiaddr, PeerId};
+use tokio::time::Instant;
+
+use crate::wire::Known;
+
+/// Addresses that are kept of one peer.
+const ADDRESSES: usize = 8;
+/// The first pause before another try, and the longest.
+const PAUSE: (Duration, Duration) = (Duration::from_millis(500), Duration::from_secs(10));
+/// The peer with the higher identity waits this long for the other to call first, so that two do not call each other at once.
+const COURTESY: Duration = Duration::from_secs(2);
+
+/// The address book.
+#[derive(Debug)]
+pub(crate) struct Book {
+    me: PeerId,
+    /// Largest number of peers: what others tell must not fill the memory.
+    limit: usize,
+    peers: BTreeMap<PeerId, Entry>,
+    /// Addresses whose owner is not known yet.
+    nameless: BTreeMap<Multiaddr, Retry>,
+}
+
+#[derive(Debug)]
+struct Entry {
+    addresses: BTreeSet<Multiaddr>,
+    retry: Retry,
+}
+
+#[derive(Debug, Clone, Copy)]
+struct Retry {
+    at: Instant,
+    pause: Duration,
+}
+
+impl Retry {
+    fn at(at: Instant) -> Self {
+        Self { at, pause: PAUSE.0 }
+    }
+
+    fn later(&mut self, now: Instant) {
+        self.at = now + self.pause;
+        self.pause = (2 * self.pause).min(PAUSE.1);
+    }
+}
+
+/// Somebody to call.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) enum Call {
+    Peer(PeerId, Vec<Multiaddr>),
+    Address(Multiaddr),
+}
+
+impl Book {
+    pub(crate) fn new(me: PeerId, limit: usize) -> Self {
+        Self { me, limit, peers: BTreeMap::new(), nameless: BTreeMap::new() }
+    }
+
+    /// Adds an address, of a peer that is named in it or not.
+    pub(crate) fn add_address(&mut self, address: Multiaddr, now: Instant) {
+        match address.iter().last() {
+            Some(Protocol::P2p(peer)) => self.add(peer, [address], now),
+            _ => {
+                self.nameless.entry(address).or_insert_with(|| Retry::at(now));
+            }
+        }
+    }
+
+    /// Adds addresses of a peer; a new one is tried soon.
+    pub(crate) fn add(&mut self, peer: PeerId, addresses: impl IntoIterator<Item = Multiaddr>, now: Instant) {
+        if peer == self.me || (!self.peers.contains_key(&peer) && self.peers.len() >= self.limit) {
+            return;
+        }
+        let first_try = if self.me < peer { now } else { now + COURTESY };
+        let entry = self
+            .peers
+            .entry(peer)
+            .or_insert_with(|| Entry { addresses: BTreeSet::new(), retry: Retry::at(first_try) });
+        for mut address in addresses {
+            if matches!(address.iter().last(), Some(Protocol::P2p(_))) {
+                address.pop();
+            }
+            if !address.is_empty() && entry.addresses.len() < ADDRESSES && entry.addresses.insert(address) {
+                entry.retry.at = entry.retry.at.min(first_try);
+            }
+        }
+    }
+
+    /// An address turned out to belong to this peer.
+    pub(crate) fn name(&mut self, address: &Multiaddr, peer: PeerId, now: Instant) {
+        let mut bare = address.clone();
+        if matches!(bare.iter().last(), Some(Protocol::P2p(_))) {
+            bare.pop();
+        }
+        self.nameless.remove(&bare);
+        self.add(peer, [bare], now);
+    }
+
+    /// An address leads to ourselves.
+    pub(crate) fn forget(&mut self, address: &Multiaddr) {
+        self.nameless.remove(address);
+    }
+
+    /// Whom to call now, of those who are not `here`.
+    pub(crate) fn due(&mut self, now: Instant, here: impl Fn(&PeerId) -> bool) -> Vec<Call> {
+        let mut calls = Vec::new();
+        for (peer, entry) in &mut self.peers {
+            if entry.retry.at <= now && !here(peer) && !entry.addresses.is_empty() {
+                entry.retry.later(now);
+                calls.push(Call::Peer(*peer, entry.addresses.iter().cloned().collect()));
+            }
+        }
+        for (address, retry) in &mut self.nameless {
+            if retry.at <= now {
+                retry.later(now);
+                calls.push(Call::Address(address.clone()));
+            }
+        }
+        calls
+    }
+
+    /// When somebody is due next.
+    pub(crate) fn next_due(&self, here: impl Fn(&PeerId) -> bool) -> Option<Instant> {
+        let peers = self.peers.iter().filter(|(peer, entry)| !here(peer) && !entry.addresses.is_empty());
+        let waiting = peers.map(|(_, entry)| entry.retry.at);
+        waiting.chain(self.nameless.values().map(|retry| retry.at)).min()
+    }
+
+    /// The conversation with a peer began: the next failure is the first again.
+    pub(crate) fn reached(&mut self, peer: &PeerId, now: Instant) {
+        let pause = if self.me < *peer { Duration::ZERO } else { COURTESY };
+        if let Some(entry) = self.peers.get_mut(peer) {
+            entry.retry = Retry::at(now + pause);
+        }
+    }
+
+    /// It refused us, or we refused it: no hurry.
+    pub(crate) fn refused(&mut self, peer: &PeerId, now: Instant) {
+        if let Some(entry) = self.peers.get_mut(peer) {
+            entry.retry = Retry { at: now + 3 * PAUSE.1, pause: PAUSE.1 };
+        }
+    }
+
+    /// What to tell others about a peer.
+    pub(crate) fn known(&self, peer: &PeerId) -> Option<Known> {
+        let entry = self.peers.get(peer)?;
+        let addresses = entry.addresses.iter().map(Multiaddr::to_string).collect();
+        Some(Known { peer: peer.to_bytes(), addresses })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn address(port: u16) -> Multiaddr {
+        format!("/ip4/127.0.0.1/tcp/{port}").parse().unwrap()
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn one_of_two_calls_first_and_pauses_grow() {
+        let (mut low, mut high) = (PeerId::random(), PeerId::random());
+        if high < low {
+            std::mem::swap(&mut low, &mut high);
+        }
+        let now = Instant::now();
+        let mut book = Book::new(low, 10);
+        book.add(high, [address(1)], now);
+        assert_eq!(book.due(now, |_| false), [Call::Peer(high, vec![address(1)])]);
+        assert_eq!(book.due(now, |_| false), []);
+        assert_eq!(book.next_due(|_| false), Some(now + PAUSE.0));
+        assert_eq!(book.next_due(|_| true), None);
+        let mut other = Book::new(high, 10);
+        other.add(low, [address(2)], now);
+        assert_eq!(other.due(now, |_| false), []);
+        assert_eq!(other.due(now + COURTESY, |_| false).len(), 1);
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn what_others_tell_does_not_fill_the_memory() {
+        let (me, now) = (PeerId::random(), Instant::now());
+        let mut book = Book::new(me, 3);
+        for _ in 0..100 {
+            book.add(PeerId::random(), (0..100).map(address), now);
+        }
+        assert_eq!(book.peers.len(), 3);
+        assert!(book.peers.values().all(|entry| entry.addresses.len() == ADDRESSES));
+        book.add(me, [address(1)], now);
+        assert!(!book.peers.contains_key(&me));
+    }
+}

@@ -1,0 +1,204 @@
+//! A conversation with one peer: a bounded queue out, frames in, and an end when the peer falls silent.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::Duration;
+
+use futures::{AsyncRead, AsyncReadExt, AsyncWrite, AsyncWriteExt};
+use libp2p::PeerId;
+use tokio::sync::mpsc;
+use tokio::time::timeout;
+
+use super::Event;
+use crate::wire::{Frame, Known, Limits, WireError, read_frame_after, write_frame};
+
+/// Frames that wait for one peer. The protocol asks again for what is lost, so a peer that does not read costs its own messages and no memory.
+const QUEUE: usize = 64;
+
+/// How long a link may be silent.
+#[derive(Debug, Clone, Copy)]
+pub struct Patience {
+    /// After this long without a word we say that we are here.
+    pub alive: Duration,
+    /// After this long without a word from the peer the link is dead. libp2p's ping never closes a connection.
+    pub silence: Duration,
+    /// A frame that was begun must be whole after this long, in either direction.
+    pub frame: Duration,
+}
+
+impl Default for Patience {
+    /// A dead peer is noticed at about the time when the protocol gives it up.
+    fn default() -> Self {
+        Self {
+            alive: Duration::from_secs(4),
+            silence: Duration::from_secs(12),
+            frame: Duration::from_secs(30),
+        }
+    }
+}
+
+/// The near end of a link.
+#[derive(Debug, Clone)]
+pub struct Link {
+    /// Who is at the other end.
+    pub peer: PeerId,
+    /// Number of the link, so that a late report about an old one is not taken for the new one.
+    pub id: u64,
+    queue: mpsc::Sender<Frame>,
+    heard: Arc<AtomicU64>,
+}
+
+/// Why a frame was not queued.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+pub enum SendError {
+    /// The peer does not take what is sent.
+    #[error("the peer's queue is full")]
+    Full,
+    /// The link has ended.
+    #[error("the link has ended")]
+    Ended,
+}
+
+impl Link {
+    /// Queues a frame; never waits.
+    ///
+    /// # Errors
+    /// A full queue or an ended link: the frame is dropped.
+    pub fn send(&self, frame: Frame) -> Result<(), SendError> {
+        self.queue.try_send(frame).map_err(|error| match error {
+            mpsc::error::TrySendError::Full(_) => SendError::Full,
+            mpsc::error::TrySendError::Closed(_) => SendError::Ended,
+        })
+    }
+
+    /// How many frames came in.
+    pub(crate) fn heard(&self) -> u64 {
+        self.heard.load(Ordering::Relaxed)
+    }
+
+    /// Whether the other end answers within `patience`.
+    pub(crate) async fn answers(&self, patience: Duration) -> bool {
+        let before = self.heard();
+        if self.send(Frame::Alive { answer: true }) == Err(SendError::Ended) {
+            return false;
+        }
+        let waiting = async {
+            while self.heard() == before && !self.queue.is_closed() {
+                tokio::time::sleep(Duration::from_millis(20)).await;
+            }
+        };
+        timeout(patience, waiting).await.is_ok() && self.heard() != before
+    }
+}
+
+/// Where frames go that came in.
+#[derive(Debug, Clone)]
+pub(crate) struct Inbox {
+    /// To the driver.
+    pub(crate) events: mpsc::Sender<Event>,
+    /// Addresses of others: to the network itself.
+    pub(crate) known: mpsc::Sender<(PeerId, Vec<Known>)>,
+}
+
+/// Makes a link on a stream whose hello is done. `run` ends with the reason why the link did.
+pub(crate) fn open<S>(
+    stream: S,
+    (peer, id): (PeerId, u64),
+    (limits, patience): (Limits, Patience),
+    inbox: Inbox,
+) -> (Link, impl Future<Output = WireError> + Send)
+where
+    S: AsyncRead + AsyncWrite + Unpin + Send + 'static,
+{
+    let (queue, frames) = mpsc::channel(QUEUE);
+    let heard = Arc::new(AtomicU64::new(0));
+    let link = Link { peer, id, queue: queue.clone(), heard: heard.clone() };
+    let (reader, writer) = stream.split();
+    // The reader must not keep the queue open: a link ends when its owners drop it.
+    let answers = queue.downgrade();
+    let run = async move {
+        let read = async {
+            let mut reader = reader;
+            loop {
+                match read_one(&mut reader, limits, patience).await {
+                    Ok(frame) => {
+                        heard.fetch_add(1, Ordering::Relaxed);
+                        if deliver(frame, &answers, (peer, id), &inbox).await.is_err() {
+                            return WireError::Io(std::io::ErrorKind::Interrupted.into());
+                        }
+                    }
+                    Err(error) => return error,
+                }
+            }
+        };
+        tokio::select! {
+            error = read => error,
+            error = write_all(writer, frames, patience) => error,
+        }
+    };
+    (link, run)
+}
+
+async fn read_one(
+    reader: &mut (impl AsyncRead + Unpin),
+    limits: Limits,
+    patience: Patience,
+) -> Result<Frame, WireError> {
+    let slow = |_| WireError::Io(std::io::ErrorKind::TimedOut.into());
+    let mut length = [0; 4];
+    let (first, rest) = length.split_at_mut(1);
+    timeout(patience.silence, reader.read_exact(first)).await.map_err(slow)??;
+    let whole = async {
+        reader.read_exact(rest).await?;
+        Ok::<(), WireError>(())
+    };
+    let deadline = tokio::time::Instant::now() + patience.frame;
+    tokio::time::timeout_at(deadline, whole).await.map_err(slow)??;
+    tokio::time::timeout_at(deadline, read_frame_after(reader, length, limits)).await.map_err(slow)?
+}
+
+/// Passes a frame on; waits where the driver is behind, which makes the peer wait in turn.
+async fn deliver(
+    frame: Frame,
+    answers: &mpsc::WeakSender<Frame>,
+    (peer, id): (PeerId, u64),
+    inbox: &Inbox,
+) -> Result<(), ()> {
+    match frame {
+        Frame::Alive { answer } => {
+            if answer && let Some(queue) = answers.upgrade() {
+                // A full queue answers by itself.
+                let _ = queue.try_send(Frame::Alive { answer: false });
+            }
+            Ok(())
+        }
+        Frame::Members(known) => inbox.known.send((peer, known)).await.map_err(|_| ()),
+        frame => inbox.events.send(Event::Frame { peer, id, frame }).await.map_err(|_| ()),
+    }
+}
+
+async fn write_all(
+    mut writer: impl AsyncWrite + Unpin,
+    mut frames: mpsc::Receiver<Frame>,
+    patience: Patience,
+) -> WireError {
+    loop {
+        let frame = match timeout(patience.alive, frames.recv()).await {
+            Ok(Some(frame)) => frame,
+            // Everybody who could send has gone: say so to the peer.
+            Ok(None) => {
+                let _ = timeout(patience.frame, writer.close()).await;
+                return WireError::Io(std::io::ErrorKind::ConnectionAborted.into());
+            }
+            Err(_) => Frame::Alive { answer: false },
+        };
+        match timeout(patience.frame, write_frame(&mut writer, &frame)).await {
+            Ok(Ok(())) => {}
+            Ok(Err(error)) => return error,
+            Err(_) => return WireError::Io(std::io::ErrorKind::TimedOut.into()),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests;

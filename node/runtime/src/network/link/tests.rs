@@ -1,0 +1,120 @@
+use std::pin::pin;
+
+use futures::future::join;
+use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _, DuplexStream, duplex};
+use tokio_util::compat::TokioAsyncReadCompatExt;
+
+use super::*;
+
+struct Near {
+    link: Link,
+    events: mpsc::Receiver<Event>,
+    _known: mpsc::Receiver<(PeerId, Vec<Known>)>,
+}
+
+/// A link whose far end is in the hands of the test.
+fn link(buffer: usize) -> (Near, impl Future<Output = WireError> + Send, DuplexStream) {
+    let (near, far) = duplex(buffer);
+    let (to_events, events) = mpsc::channel(8);
+    let (to_known, known) = mpsc::channel(8);
+    let bounds = (Limits::for_model(10), Patience::default());
+    let inbox = Inbox { events: to_events, known: to_known };
+    let (link, run) = open(near.compat(), (PeerId::random(), 1), bounds, inbox);
+    (Near { link, events, _known: known }, run, far)
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_huge_length_ends_the_link_at_once() {
+    let (_near, run, mut far) = link(1 << 16);
+    let sent = async {
+        far.write_all(&u32::MAX.to_le_bytes()).await.unwrap();
+        far
+    };
+    let (error, _far) = join(run, sent).await;
+    assert!(matches!(error, WireError::LongHeader { .. }), "{error}");
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_frame_that_trickles_in_is_not_waited_for() {
+    let (_near, run, mut far) = link(1 << 16);
+    let start = tokio::time::Instant::now();
+    let mut run = pin!(run);
+    let mut sent = 0;
+    let error = loop {
+        tokio::select! {
+            error = &mut run => break error,
+            // The length of a header of 200 bytes, then one byte every five seconds: never silent, never whole.
+            () = tokio::time::sleep(Duration::from_secs(5)) => {
+                let byte = if sent == 0 { 200 } else { 0 };
+                far.write_all(&[byte]).await.unwrap();
+                sent += 1;
+            }
+        }
+    };
+    assert!(matches!(error, WireError::Io(ref io) if io.kind() == std::io::ErrorKind::TimedOut), "{error}");
+    assert!(start.elapsed() <= Duration::from_secs(5) + Patience::default().frame);
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_silent_peer_is_dead() {
+    let (_near, run, _far) = link(1 << 16);
+    let start = tokio::time::Instant::now();
+    let error = run.await;
+    assert!(matches!(error, WireError::Io(ref io) if io.kind() == std::io::ErrorKind::TimedOut), "{error}");
+    assert_eq!(start.elapsed(), Patience::default().silence);
+}
+
+#[tokio::test(start_paused = true)]
+async fn two_idle_ends_keep_each_other_alive_and_close_together() {
+    let (a, b) = duplex(1 << 16);
+    let (to_events, _events) = mpsc::channel(8);
+    let (to_known, _known) = mpsc::channel(8);
+    let bounds = (Limits::for_model(10), Patience::default());
+    let inbox = Inbox { events: to_events, known: to_known };
+    let (left, run_left) = open(a.compat(), (PeerId::random(), 1), bounds, inbox.clone());
+    let (right, run_right) = open(b.compat(), (PeerId::random(), 2), bounds, inbox);
+    let hour = async {
+        tokio::time::sleep(Duration::from_secs(3600)).await;
+        assert!(left.answers(Duration::from_secs(1)).await && right.heard() > 800);
+        drop(left);
+    };
+    let (_, (), _) = tokio::join!(run_left, hour, run_right);
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_peer_that_does_not_read_costs_a_bounded_queue_and_then_the_link() {
+    let (near, run, _far) = link(16);
+    let mut run = pin!(run);
+    // Lets the writer take the first frame, on which it hangs.
+    near.link.send(Frame::Refuse(crate::wire::Refusal::Closed, "x".repeat(100))).unwrap();
+    assert!(tokio::time::timeout(Duration::from_millis(1), &mut run).await.is_err());
+    let sent = (0..1000).take_while(|_| near.link.send(Frame::Finished).is_ok()).count();
+    assert_eq!(sent, QUEUE);
+    assert_eq!(near.link.send(Frame::Finished), Err(SendError::Full));
+    run.await;
+    assert_eq!(near.link.send(Frame::Finished), Err(SendError::Ended));
+}
+
+#[tokio::test(start_paused = true)]
+async fn frames_arrive_in_order_and_questions_are_answered() {
+    let (mut near, run, mut far) = link(1 << 16);
+    let talk = async {
+        for frame in [Frame::Finished, Frame::Alive { answer: true }, Frame::Config("a = 1".into())] {
+            far.write_all(&crate::wire::to_bytes(&frame).unwrap()).await.unwrap();
+        }
+        let mut seen = Vec::new();
+        while seen.len() < 2 {
+            let Some(Event::Frame { frame, id: 1, .. }) = near.events.recv().await else { unreachable!() };
+            seen.push(frame);
+        }
+        assert_eq!(seen, [Frame::Finished, Frame::Config("a = 1".into())]);
+        let answer = crate::wire::to_bytes(&Frame::Alive { answer: false }).unwrap();
+        let mut heard = vec![0; answer.len()];
+        far.read_exact(&mut heard).await.unwrap();
+        assert_eq!(heard, answer);
+    };
+    tokio::select! {
+        error = run => unreachable!("{error}"),
+        () = talk => {}
+    }
+}

@@ -1,0 +1,212 @@
+//! Finding peers and talking to them. No decision of the protocol is made here.
+//!
+//! One task owns the libp2p swarm. Between two nodes there is one *link*: a long-lived stream, opened by the one with the smaller identity, on which both
+//! prove that they belong to the swarm and then exchange frames. What is bounded: connections, pending handshakes, addresses that others tell, frames
+//! that wait for a peer, the size of a frame, and the time that each step may take.
+
+mod book;
+mod difference;
+mod event_loop;
+mod hello;
+mod link;
+mod transport;
+
+use std::io;
+
+use libp2p::{Multiaddr, PeerId};
+use protocol::Digest;
+use tokio::sync::{mpsc, watch};
+use tokio::task::JoinHandle;
+
+use crate::identity::Identity;
+use crate::secret::Secret;
+use crate::swarm_file::Member;
+use crate::wire::{Frame, Limits, Refusal, Standing};
+
+pub use hello::HelloError;
+pub use link::{Link, Patience, SendError};
+
+/// Events that wait for the driver; behind it the readers wait, and behind them the peers.
+const EVENTS: usize = 256;
+
+/// What a network needs to know.
+#[derive(Debug, Clone)]
+pub struct Settings {
+    /// Who we are.
+    pub identity: Identity,
+    /// What members know.
+    pub secret: Secret,
+    /// Name of the run.
+    pub run: String,
+    /// Number of members.
+    pub nodes: usize,
+    /// Digest of the configuration that all share.
+    pub digest: Digest,
+    /// The configuration as TOML, for naming differences.
+    pub config: String,
+    /// Largest frame of a member.
+    pub limits: Limits,
+    /// When a link is dead.
+    pub patience: Patience,
+    /// Where to listen.
+    pub listen: Vec<Multiaddr>,
+    /// Whom to call.
+    pub peers: Vec<Multiaddr>,
+    /// The members, where they are known beforehand: nobody else is let in.
+    pub roster: Vec<Member>,
+    /// Whether to look for peers on the local network.
+    pub mdns: bool,
+}
+
+/// What happens on the network.
+#[derive(Debug)]
+pub enum Event {
+    /// We can be reached here.
+    Listening(Multiaddr),
+    /// A conversation with a member began.
+    Linked {
+        /// To send on it.
+        link: Link,
+        /// Where the peer stands.
+        standing: Standing,
+    },
+    /// A member said something.
+    Frame {
+        /// Who.
+        peer: PeerId,
+        /// On which link.
+        id: u64,
+        /// What.
+        frame: Frame,
+    },
+    /// A conversation ended.
+    Lost {
+        /// With whom.
+        peer: PeerId,
+        /// Which.
+        id: u64,
+        /// Why.
+        reason: String,
+    },
+    /// A peer does not let us in.
+    Refused {
+        /// Who.
+        peer: PeerId,
+        /// Kind of reason.
+        refusal: Refusal,
+        /// In words.
+        reason: String,
+    },
+    /// Somebody was not let in.
+    TurnedAway {
+        /// Who, where that is known.
+        peer: Option<PeerId>,
+        /// Why.
+        reason: String,
+    },
+    /// Another process answers with our own identity.
+    Twin {
+        /// Where it listens.
+        address: Multiaddr,
+    },
+}
+
+/// The running network.
+#[derive(Debug)]
+pub struct Network {
+    /// What happens.
+    pub events: mpsc::Receiver<Event>,
+    control: Control,
+    task: JoinHandle<()>,
+}
+
+/// Tells the network what to do.
+#[derive(Debug, Clone)]
+pub struct Control {
+    calls: mpsc::Sender<Command>,
+    standing: watch::Sender<Standing>,
+}
+
+/// What the network can be told.
+#[derive(Debug)]
+pub(crate) enum Command {
+    Call(Multiaddr),
+    Drop(PeerId),
+}
+
+impl Control {
+    /// Calls an address, again and again until it answers.
+    pub fn call(&self, address: Multiaddr) {
+        // Full only where somebody types faster than a network dials.
+        let _ = self.calls.try_send(Command::Call(address));
+    }
+
+    /// Ends the conversation with a peer.
+    pub fn drop_peer(&self, peer: PeerId) {
+        let _ = self.calls.try_send(Command::Drop(peer));
+    }
+
+    /// The run has begun: from now on only these are let in.
+    pub fn begin(&self, roster: Vec<Vec<u8>>) {
+        self.standing.send_replace(Standing::Running { roster });
+    }
+}
+
+/// Why there is no network.
+#[derive(Debug, thiserror::Error)]
+pub enum NetworkError {
+    /// An address that cannot be listened on.
+    #[error("cannot listen on `{address}`")]
+    Listen {
+        /// Which.
+        address: Multiaddr,
+        /// Why.
+        source: io::Error,
+    },
+    /// Sockets, name servers or randomness are missing.
+    #[error("cannot start the network")]
+    Start(#[source] io::Error),
+}
+
+impl NetworkError {
+    /// What to try.
+    pub fn hint(&self) -> Option<String> {
+        match self {
+            Self::Listen { .. } => {
+                Some("an address looks like `/ip4/0.0.0.0/tcp/7000`; port 0 takes a free one".into())
+            }
+            Self::Start(_) => None,
+        }
+    }
+}
+
+impl Network {
+    /// Starts listening and calling. Needs a tokio runtime.
+    ///
+    /// # Errors
+    /// An address that cannot be listened on, or a machine without sockets.
+    pub fn start(settings: Settings, standing: Standing) -> Result<Self, NetworkError> {
+        let (to_driver, events) = mpsc::channel(EVENTS);
+        let (calls, commands) = mpsc::channel(EVENTS);
+        let (standing, seen) = watch::channel(standing);
+        let event_loop = event_loop::EventLoop::new(settings, to_driver, commands, seen)?;
+        let task = tokio::spawn(event_loop.run());
+        Ok(Self { events, control: Control { calls, standing }, task })
+    }
+
+    /// To tell it what to do.
+    pub fn control(&self) -> Control {
+        self.control.clone()
+    }
+
+    /// Ends all conversations; what was queued is still written, for a moment.
+    pub async fn close(self) {
+        let Self { mut events, control, task } = self;
+        drop(control);
+        let drain = async { while events.recv().await.is_some() {} };
+        tokio::join!(drain, async {
+            // A task that panicked has said so already.
+            let _ = task.await;
+        });
+    }
+}

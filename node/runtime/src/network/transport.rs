@@ -1,0 +1,46 @@
+//! How bytes get to a peer: TCP inside the swarm's private network, encrypted by Noise; QUIC beside it where it was built in.
+
+use std::io;
+use std::time::Duration;
+
+use futures::TryFutureExt;
+use libp2p::core::muxing::StreamMuxerBox;
+use libp2p::core::transport::{Boxed, Transport, upgrade};
+use libp2p::identity::Keypair;
+use libp2p::pnet::{PnetConfig, PreSharedKey};
+use libp2p::{PeerId, dns, noise, tcp, yamux};
+
+/// How long a connection may take until it is encrypted: who dawdles is dropped.
+const HANDSHAKE: Duration = Duration::from_secs(10);
+
+/// The transport of a node.
+pub(crate) fn transport(
+    keypair: &Keypair,
+    network_key: [u8; 32],
+) -> io::Result<Boxed<(PeerId, StreamMuxerBox)>> {
+    let private = PnetConfig::new(PreSharedKey::new(network_key));
+    let noise = noise::Config::new(keypair).map_err(io::Error::other)?;
+    let tcp = tcp::tokio::Transport::new(tcp::Config::default())
+        .and_then(move |socket, _| private.handshake(socket).map_err(io::Error::other))
+        .upgrade(upgrade::Version::V1Lazy)
+        .authenticate(noise)
+        .multiplex(yamux::Config::default())
+        .timeout(HANDSHAKE)
+        .boxed();
+    #[cfg(feature = "quic")]
+    let tcp = {
+        use futures::future::Either;
+        let quic = libp2p::quic::tokio::Transport::new(libp2p::quic::Config::new(keypair));
+        tcp.or_transport(quic)
+            .map(|either, _| match either {
+                Either::Left(tcp) => tcp,
+                Either::Right((peer, muxer)) => (peer, StreamMuxerBox::new(muxer)),
+            })
+            .boxed()
+    };
+    // A machine without name servers can still use addresses of numbers.
+    match dns::tokio::Transport::system(tcp) {
+        Ok(with_names) => Ok(with_names.boxed()),
+        Err(error) => Err(error),
+    }
+}

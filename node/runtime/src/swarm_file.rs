@@ -1,0 +1,248 @@
+//! The swarm file: what every member of a run holds before it starts.
+//!
+//! It carries the configuration of the run, the digest of it, and a secret; whoever has the file may join, so it is written for its owner only.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use libp2p::{Multiaddr, PeerId};
+use protocol::Digest;
+use serde::{Deserialize, Serialize};
+
+use crate::identity::{Roster, write_owner_only};
+use crate::secret::Secret;
+
+/// A parsed swarm file.
+#[derive(Debug, Clone, PartialEq)]
+pub struct SwarmFile {
+    /// Name of the run.
+    pub name: String,
+    /// Number of members.
+    pub nodes: usize,
+    /// The shared configuration, as TOML.
+    pub config: String,
+    /// What members know and nobody else.
+    pub secret: Secret,
+    /// The members, where they are known beforehand: nobody else is let in.
+    pub roster: Vec<Member>,
+}
+
+/// A member that is known beforehand.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Member {
+    /// Its identity.
+    pub peer: PeerId,
+    /// Where it listens, where that is known.
+    pub addresses: Vec<Multiaddr>,
+}
+
+/// The file as it stands on disk.
+#[derive(Debug, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct File {
+    name: String,
+    nodes: usize,
+    secret: String,
+    digest: Digest,
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    roster: Vec<Entry>,
+    config: toml::Table,
+}
+
+#[derive(Debug, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Entry {
+    peer: String,
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    addresses: Vec<String>,
+}
+
+/// What is wrong with a swarm file.
+#[derive(Debug, thiserror::Error)]
+pub enum SwarmFileError {
+    /// It cannot be read or written.
+    #[error("cannot {doing} the swarm file `{}`", path.display())]
+    Io {
+        /// `read` or `write`.
+        doing: &'static str,
+        /// Which file.
+        path: PathBuf,
+        /// Why.
+        source: std::io::Error,
+    },
+    /// It is no such file.
+    #[error("`{}` is not a swarm file", path.display())]
+    Syntax {
+        /// Which file.
+        path: PathBuf,
+        /// Why.
+        source: Box<toml::de::Error>,
+    },
+    /// A value that cannot be.
+    #[error("`{}`: {what}", path.display())]
+    Value {
+        /// Which file.
+        path: PathBuf,
+        /// What, and the value.
+        what: String,
+    },
+    /// The configuration was changed after the file was made.
+    #[error("the configuration in `{}` was changed by hand: its digest is {found}, the file says {stated}", path.display())]
+    Edited {
+        /// Which file.
+        path: PathBuf,
+        /// What it is.
+        found: Digest,
+        /// What it should be.
+        stated: Digest,
+    },
+}
+
+impl SwarmFileError {
+    /// What to try.
+    pub fn hint(&self) -> Option<String> {
+        match self {
+            Self::Io { doing: "write", .. } => {
+                Some("an existing file is not replaced: choose another name with `--out`".into())
+            }
+            Self::Io { .. } | Self::Syntax { .. } => Some("`murmur swarm init` makes one".into()),
+            Self::Value { .. } => None,
+            Self::Edited { .. } => Some(
+                "all members need the same file: make a new one with `murmur swarm init --set key=value`"
+                    .into(),
+            ),
+        }
+    }
+}
+
+impl SwarmFile {
+    /// Reads and checks a file.
+    ///
+    /// # Errors
+    /// As [`SwarmFileError`] says.
+    pub fn load(path: &Path) -> Result<Self, SwarmFileError> {
+        let io = |source| SwarmFileError::Io { doing: "read", path: path.into(), source };
+        let text = fs::read_to_string(path).map_err(io)?;
+        let file: File = toml::from_str(&text)
+            .map_err(|source| SwarmFileError::Syntax { path: path.into(), source: Box::new(source) })?;
+        Self::check(file).map_err(|what| match what {
+            Problem::Value(what) => SwarmFileError::Value { path: path.into(), what },
+            Problem::Edited { found, stated } => SwarmFileError::Edited { path: path.into(), found, stated },
+        })
+    }
+
+    fn check(file: File) -> Result<Self, Problem> {
+        let config = canonical(&file.config);
+        let found = Digest::of_text(&config);
+        if found != file.digest {
+            return Err(Problem::Edited { found, stated: file.digest });
+        }
+        let secret = Secret::from_hex(&file.secret)
+            .ok_or_else(|| Problem::Value("`secret` must be 64 hexadecimal digits".into()))?;
+        let roster: Vec<Member> = file.roster.into_iter().map(Member::parse).collect::<Result<_, _>>()?;
+        let distinct = Roster::new(roster.iter().map(|member| member.peer)).len();
+        if !roster.is_empty() && distinct != file.nodes {
+            let text = format!("`roster` names {distinct} members, `nodes = {}`", file.nodes);
+            return Err(Problem::Value(text));
+        }
+        if file.nodes < 2 {
+            return Err(Problem::Value(format!("a swarm has at least two nodes, `nodes = {}`", file.nodes)));
+        }
+        Ok(Self { name: file.name, nodes: file.nodes, config, secret, roster })
+    }
+
+    /// Writes a new file for its owner only; an existing one is not replaced.
+    ///
+    /// # Errors
+    /// A path that cannot be written to, or that exists.
+    pub fn create(&self, path: &Path) -> Result<(), SwarmFileError> {
+        let io = |source| SwarmFileError::Io { doing: "write", path: path.into(), source };
+        let config: toml::Table = toml::from_str(&self.config)
+            .map_err(|source| SwarmFileError::Syntax { path: path.into(), source: Box::new(source) })?;
+        let file = File {
+            name: self.name.clone(),
+            nodes: self.nodes,
+            secret: self.secret.to_hex(),
+            digest: Digest::of_text(&canonical(&config)),
+            roster: self.roster.iter().map(Member::entry).collect(),
+            config,
+        };
+        let text = toml::to_string_pretty(&file).map_err(|error| io(std::io::Error::other(error)))?;
+        let head = "# A murmur swarm file: whoever holds it may join. Keep it to the members.\n";
+        write_owner_only(path, &format!("{head}{text}")).map_err(io)
+    }
+}
+
+enum Problem {
+    Value(String),
+    Edited { found: Digest, stated: Digest },
+}
+
+/// The text that the digest is about: independent of comments, spaces and the order of keys.
+fn canonical(config: &toml::Table) -> String {
+    toml::to_string(config).expect("a parsed table has a text")
+}
+
+impl Member {
+    fn parse(entry: Entry) -> Result<Self, Problem> {
+        let bad = |what: &str| Problem::Value(format!("`{what}` in the roster cannot be read"));
+        let peer = entry.peer.parse().map_err(|_| bad(&entry.peer))?;
+        let addresses = entry
+            .addresses
+            .iter()
+            .map(|address| address.parse().map_err(|_| bad(address)))
+            .collect::<Result<_, _>>()?;
+        Ok(Self { peer, addresses })
+    }
+
+    fn entry(&self) -> Entry {
+        Entry {
+            peer: self.peer.to_base58(),
+            addresses: self.addresses.iter().map(Multiaddr::to_string).collect(),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn sample() -> SwarmFile {
+        let addresses = vec!["/dns4/a.example/tcp/7000".parse().unwrap()];
+        let member = |_| Member { peer: PeerId::random(), addresses: addresses.clone() };
+        SwarmFile {
+            name: "digits".into(),
+            nodes: 3,
+            config: "rounds = 20\n\n[privacy]\nepsilon = 4.0\n".into(),
+            secret: Secret::generate().unwrap(),
+            roster: (0..3).map(member).collect(),
+        }
+    }
+
+    #[test]
+    fn a_swarm_file_comes_back_as_it_was_written() {
+        let folder = tempfile::tempdir().unwrap();
+        for (name, file) in [("a", sample()), ("b", SwarmFile { roster: Vec::new(), ..sample() })] {
+            let path = folder.path().join(name);
+            file.create(&path).unwrap();
+            assert_eq!(SwarmFile::load(&path).unwrap(), file);
+            assert!(matches!(file.create(&path).unwrap_err(), SwarmFileError::Io { doing: "write", .. }));
+        }
+    }
+
+    #[test]
+    fn a_changed_configuration_is_noticed() {
+        let folder = tempfile::tempdir().unwrap();
+        let (path, edited) = (folder.path().join("a"), folder.path().join("b"));
+        sample().create(&path).unwrap();
+        let text = fs::read_to_string(&path).unwrap();
+        fs::write(&edited, text.replace("epsilon = 4.0", "epsilon = 8.0")).unwrap();
+        let refused = SwarmFile::load(&edited).unwrap_err();
+        assert!(matches!(refused, SwarmFileError::Edited { .. }), "{refused}");
+        fs::write(&edited, text.replace("epsilon = 4.0", "epsilon = 4.0 # as agreed")).unwrap();
+        SwarmFile::load(&edited).unwrap();
+        fs::write(&edited, text.replace("nodes = 3", "nodes = 4")).unwrap();
+        let refused = SwarmFile::load(&edited).unwrap_err();
+        assert!(refused.to_string().contains("names 3 members"), "{refused}");
+    }
+}

@@ -1,0 +1,103 @@
+//! The kinds of frames.
+
+use protocol::{Message, Values};
+use serde::{Deserialize, Serialize};
+
+/// One thing said by a node to another.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Frame {
+    /// First frame on a stream: a fresh challenge.
+    Greeting(Greeting),
+    /// Second frame: that the sender knows the swarm's secret.
+    Proof([u8; 32]),
+    /// Third frame: who the sender is in this run.
+    Card(Card),
+    /// The sender's configuration, where the digests differ.
+    Config(String),
+    /// The sender will not talk to the receiver, and why.
+    Refuse(Refusal, String),
+    /// Whom the sender knows, so that all find all.
+    Members(Vec<Known>),
+    /// Before the start: the roster that the sender stands for in this attempt.
+    Confirm {
+        /// Grows whenever two rosters competed.
+        attempt: u32,
+        /// The members, in order, as bytes of their identities.
+        roster: Vec<Vec<u8>>,
+    },
+    /// The sender has finished its run.
+    Finished,
+    /// Nothing to say, but still here. `answer` asks the receiver to say something too.
+    Alive {
+        /// Whether an answer is wanted.
+        answer: bool,
+    },
+    /// The protocol's own.
+    Message(Message),
+}
+
+impl Frame {
+    /// The numbers behind the header.
+    pub fn values(&self) -> Option<&Values> {
+        match self {
+            Self::Message(message) => message.body.values(),
+            _ => None,
+        }
+    }
+}
+
+/// The start of a conversation.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Greeting {
+    /// Fresh randomness that the other side must answer.
+    pub challenge: [u8; 32],
+}
+
+/// Who somebody is in a run.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Card {
+    /// Name of the run.
+    pub run: String,
+    /// Digest of the configuration that all share.
+    pub config: [u8; 16],
+    /// Random number of this process: tells a restarted node from a second one with the same identity.
+    pub instance: u64,
+    /// Where the sender stands.
+    pub standing: Standing,
+    /// Where it listens, as multiaddresses.
+    pub addresses: Vec<String>,
+}
+
+/// Why somebody is not let in.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub enum Refusal {
+    /// The run has begun without it.
+    Closed,
+    /// Another process has the same identity and is here.
+    Duplicate,
+    /// A run of another name, or of other members.
+    OtherRun,
+    /// Another configuration.
+    Config,
+}
+
+/// Where a node stands.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub enum Standing {
+    /// Looking for the others.
+    Gathering,
+    /// The run has begun with these members, in order.
+    Running {
+        /// Bytes of their identities.
+        roster: Vec<Vec<u8>>,
+    },
+}
+
+/// A node that somebody knows.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Known {
+    /// Bytes of its identity.
+    pub peer: Vec<u8>,
+    /// Where it can be reached, as multiaddresses.
+    pub addresses: Vec<String>,
+}
