@@ -16,8 +16,9 @@ use crate::work::Adjacency;
 
 /// Participants of the built-in story.
 const NODES: u64 = 64;
-/// Chosen by hand for digits on 64 nodes, out of 80 to 320 rounds, step sizes 0.5 to 4 and clip norms 0.5 to 2: the best accuracy at ε = 2 with the fewest
-/// rounds (87.7 ± 1.3 % over three seeds). Guesses for anything else.
+/// Chosen by hand for digits on 64 nodes at ε = 2: of 36 combinations (80 to 320 rounds, step sizes 0.5 to 4, clip norms 0.5 to 2) by test accuracy over
+/// seeds 1 to 3, the cheaper of two that did about as well (87.7 %; 320 rounds gave 88.1 %). Those figures are flattered by the choice: on seeds 101 to 110,
+/// which had no part in it, accuracy is 85.0 ± 1.9 %. ε = 2 was taken because ε = 1 reached only 70 %. Guesses for anything else.
 const ROUNDS: u64 = 160;
 const LEARNING_RATE: f64 = 2.0;
 const CLIP_NORM: f64 = 0.5;
