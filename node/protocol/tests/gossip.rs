@@ -158,6 +158,17 @@ fn a_message_that_was_overtaken_by_a_later_one_is_not_waited_for_at_length() {
 }
 
 #[test]
+fn a_peer_that_is_heard_again_is_waited_for_at_length() {
+    // Nothing after the last step shows that its message is lost.
+    let mut net = mean_net(path(3).0).with_fate(|from, to, message| {
+        if (from, to) == (0, 1) && message.step != 1 { vec![] } else { vec![DELAY] }
+    });
+    assert!(net.run(60.0));
+    assert_eq!(net.mixed(1)[0].1, [(0, 0), (2, 0)]);
+    assert!(net.now.0 > net.settings.timeouts.silence, "{:?}", net.now);
+}
+
+#[test]
 fn late_messages_are_logged_as_seen_and_change_nothing() {
     let slow = |steps| {
         mean_net(path(steps).0).with_fate(|from, to, message| {
