@@ -62,7 +62,7 @@ pub enum Unit {
         /// What makes the noise of all nodes equal.
         common: CommonScale,
     },
-    /// All data of the node: its clipped update after local steps. The seed of the batches is mixed with node and round.
+    /// All data of the node: its clipped update after local steps. The seed of the batches is mixed with the round.
     Node {
         /// The steps.
         local: LocalSteps,

@@ -101,15 +101,23 @@ impl StepPlan {
         (from != node && weights[place] != 0.0).then_some(place)
     }
 
-    /// Those who hear `node`, in increasing order.
+    /// Those whose messages are part of the step at `node`, with their places in its row, in increasing order.
+    pub(crate) fn heard_by(&self, node: PeerIx) -> impl Iterator<Item = (usize, PeerIx)> + '_ {
+        let (columns, weights) = self.row(node);
+        let entries = columns.iter().zip(weights).enumerate();
+        entries
+            .filter(move |&(_, (&peer, &weight))| peer != node && weight != 0.0)
+            .map(|(place, (&peer, _))| (place, peer))
+    }
+
+    /// Those who hear `node`, in increasing order. Where the matrix is symmetric their rows need not be looked at.
     pub(crate) fn listeners(&self, node: PeerIx) -> impl Iterator<Item = PeerIx> + '_ {
-        let by_row = self.listeners.is_none().then(|| self.row(node).0);
-        let by_column = self
-            .listeners
-            .as_ref()
-            .map(|(offsets, columns)| &columns[offsets[node as usize]..offsets[node as usize + 1]]);
-        let all = by_row.or(by_column).unwrap_or_default();
-        all.iter().copied().filter(move |&peer| self.place(peer, node).is_some())
+        let by_row = self.listeners.is_none().then(|| self.heard_by(node).map(|(_, peer)| peer));
+        let by_column = self.listeners.as_ref().map(|(offsets, columns)| {
+            let all = &columns[offsets[node as usize]..offsets[node as usize + 1]];
+            all.iter().copied().filter(move |&peer| self.place(peer, node).is_some())
+        });
+        by_row.into_iter().flatten().chain(by_column.into_iter().flatten())
     }
 }
 

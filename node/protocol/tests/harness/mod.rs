@@ -2,6 +2,7 @@
 //!
 //! Invariant that every test checks for free: while a contribution is computed or recorded, a node sends no numbers that are not public already.
 
+#![allow(clippy::unwrap_used, reason = "a test that cannot be set up should panic")]
 #![allow(dead_code, reason = "each test binary uses a part of it")]
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -11,12 +12,13 @@ use learn::gradient::ExampleGradient;
 use learn::optimiser::{OptimiserSpec, Schedule as StepSizes};
 use privacy::clip::ClipNorm;
 use privacy::event::DpEvent;
-use privacy::noise::{NoiseSource, danger_from_seed};
+use privacy::noise::{NoiseSource, RootSeed, danger_from_seed};
 use protocol::work::{Computed, Job};
 use protocol::{
     Algorithm, Body, Digest, FaultKind, GossipSettings, Input, Message, Node, Output, PeerIx, RunEvent,
     RunId, Settings, Snapshot, StepRule, Time, Timeouts, Values, WalkSettings,
 };
+use rand_chacha::rand_core::Rng;
 use topology::schedule::RunKey;
 use topology::{Graph, MixingMatrix, Schedule, Weights};
 
@@ -24,6 +26,12 @@ pub(crate) const DELAY: u64 = 1_000;
 
 /// What happens to a message: the delays of the copies that arrive.
 pub(crate) type Fate = Vec<u64>;
+
+type Links = dyn FnMut(PeerIx, PeerIx, &Message) -> Fate;
+type Gradient = dyn Fn(PeerIx, &Job) -> Vec<f32>;
+
+/// Round, missing and late messages of a `Mixed` line.
+pub(crate) type Mixed = (u32, Vec<(u32, PeerIx)>, Vec<(u32, u32, PeerIx)>);
 
 pub(crate) fn settings(nodes: usize, rounds: u32, initial: Vec<f32>, algorithm: Algorithm) -> Settings {
     Settings {
@@ -79,8 +87,8 @@ pub(crate) struct Net {
     pub(crate) crashed: BTreeSet<PeerIx>,
     queue: BTreeMap<(Time, u64), (PeerIx, Input)>,
     sequence: u64,
-    fate: Box<dyn FnMut(PeerIx, PeerIx, &Message) -> Fate>,
-    gradient: Box<dyn Fn(PeerIx, &Job) -> Vec<f32>>,
+    fate: Box<Links>,
+    gradient: Box<Gradient>,
     public: BTreeSet<Digest>,
     unrecorded: Vec<bool>,
 }
@@ -246,7 +254,7 @@ impl Net {
     }
 
     /// The `Mixed` lines of a node.
-    pub(crate) fn mixed(&self, at: PeerIx) -> Vec<(u32, Vec<(u32, PeerIx)>, Vec<(u32, u32, PeerIx)>)> {
+    pub(crate) fn mixed(&self, at: PeerIx) -> Vec<Mixed> {
         let line = |(node, event): &(PeerIx, RunEvent)| match event {
             RunEvent::Mixed { round, missing, late } if *node == at => {
                 Some((*round, missing.clone(), late.clone()))
@@ -274,4 +282,19 @@ impl Net {
 pub(crate) fn release(values: Vec<f32>) -> learn::gradient::Shareable {
     let sum = ExampleGradient::of_node(values).clip(ClipNorm::new(1e6).unwrap());
     sum.release(0.0, &mut danger_from_seed(0, "none")).unwrap().0
+}
+
+/// Links that lose and repeat so many messages in a hundred and delay each copy by up to `jitter`.
+pub(crate) fn chance(
+    seed: u64,
+    (loss, twice): (u64, u64),
+    jitter: u64,
+) -> impl FnMut(PeerIx, PeerIx, &Message) -> Fate {
+    let mut rng = RootSeed(seed).stream(RootSeed::LINKS);
+    let mut below = move |bound: u64| rng.next_u64() % bound;
+    move |_, _, _| {
+        let delays = [DELAY + below(jitter), DELAY + below(jitter)];
+        let copies = if below(100) < loss { 0 } else { 1 + usize::from(below(100) < twice) };
+        delays[..copies].to_vec()
+    }
 }
