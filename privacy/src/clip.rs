@@ -57,6 +57,13 @@ impl ClipNorm {
         self.0
     }
 
+    /// A clip norm that is `factor` times as large; not larger than this one, and positive.
+    #[must_use]
+    pub fn shrunk(self, factor: f64) -> Self {
+        // NaN leaves it as it is: tighter is only ever asked for, never needed for a bound of C itself.
+        if factor > 0.0 && factor < 1.0 { Self((self.0 * factor).max(f64::MIN_POSITIVE)) } else { self }
+    }
+
     /// Scales one contribution (an example's gradient, a node's update) to L2 norm at most C.
     ///
     /// # Guarantee

@@ -59,6 +59,8 @@ pub struct Progress<'a> {
     pub train_loss: Option<f64>,
     /// Bytes sent so far by all nodes.
     pub bytes: u64,
+    /// z: noise divided by the clip norm; of the curator's one noise for `central`.
+    pub noise_multiplier: f64,
     /// What it has cost so far; told in about fifty rounds and in the last.
     pub privacy: Option<Summary>,
 }
@@ -168,7 +170,14 @@ fn central_records(setup: &Setup, observe: &mut dyn FnMut(&Progress<'_>)) -> Res
         step(setup, u64::from(round), &mut models[0], &mut gradient, optimiser.as_mut());
         workspace.recycle(gradient);
         let privacy = is_priced(setup, round).then(|| central_privacy(setup, &release, u64::from(round) + 1));
-        observe(&Progress { round, models: &models, train_loss, bytes: 0, privacy });
+        observe(&Progress {
+            round,
+            models: &models,
+            train_loss,
+            bytes: 0,
+            noise_multiplier: training.noise_multiplier,
+            privacy,
+        });
     }
     Ok(())
 }
@@ -203,7 +212,7 @@ fn central_nodes(setup: &Setup, observe: &mut dyn FnMut(&Progress<'_>)) -> Resul
         let (mut mean, train_loss) = mean_contribution(setup, &work, round, &models[0])?;
         step(setup, u64::from(round), &mut models[0], &mut mean, optimiser.as_mut());
         let privacy = is_priced(setup, round).then(|| central_privacy(setup, &release, u64::from(round) + 1));
-        observe(&Progress { round, models: &models, train_loss, bytes: 0, privacy });
+        observe(&Progress { round, models: &models, train_loss, bytes: 0, noise_multiplier: z, privacy });
     }
     Ok(())
 }
@@ -258,7 +267,8 @@ fn averaged(
         };
         let bytes = (u64::from(round) + 1) * per_round;
         let privacy = local_privacy(setup, round, releases);
-        observe(&Progress { round, models: &models, train_loss, bytes, privacy });
+        let noise_multiplier = setup.work.noise_multiplier;
+        observe(&Progress { round, models: &models, train_loss, bytes, noise_multiplier, privacy });
     }
     Ok(())
 }
@@ -310,7 +320,8 @@ fn alone(setup: &Setup, observe: &mut dyn FnMut(&Progress<'_>)) -> Result<(), Ba
         let train_loss = own_steps(setup, u64::from(round), 1, &mut nodes)?;
         let models: Vec<Vec<f32>> = nodes.iter().map(|node| node.params.clone()).collect();
         let privacy = local_privacy(setup, round, 1);
-        observe(&Progress { round, models: &models, train_loss, bytes: 0, privacy });
+        let noise_multiplier = setup.work.noise_multiplier;
+        observe(&Progress { round, models: &models, train_loss, bytes: 0, noise_multiplier, privacy });
     }
     Ok(())
 }

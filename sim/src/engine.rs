@@ -35,7 +35,7 @@ pub fn simulate(
     observe: &mut dyn FnMut(&Observation<'_>),
 ) -> Result<Finished, SimError> {
     let world = World::new(setup, options.check)?;
-    sink(&header(setup, options)?);
+    sink(&header(setup, options));
     let threads = options.threads;
     let build = ThreadPoolBuilder::new().num_threads(threads).build();
     let pool = build.map_err(|source| SimError::Threads { threads, source })?;
@@ -44,19 +44,19 @@ pub fn simulate(
     Ok(engine.finish(ended))
 }
 
-fn header(setup: &Setup, options: &Options) -> Result<LogLine, SimError> {
+fn header(setup: &Setup, options: &Options) -> LogLine {
     let event = RunEvent::Run {
         run: setup.config.name.clone(),
         version: options.version.clone(),
         driver: "sim".into(),
         nodes: setup.settings.nodes as u32,
         config_digest: setup.digest.to_string(),
-        config: toml::to_string(&setup.config)?,
+        config: setup.config.to_toml(),
         release: setup.settings.release.clone(),
         private_noise: false,
         rho: setup.rho,
     };
-    Ok(LogLine { time: Time(0), node: None, event })
+    LogLine { time: Time(0), node: None, event }
 }
 
 struct Engine<'w> {
@@ -92,7 +92,7 @@ impl<'w> Engine<'w> {
             pool,
             shards,
             workspaces: Mutex::default(),
-            progress: Progress::new(nodes, is_walk),
+            progress: Progress::new(nodes, world.setup.settings.rounds, is_walk),
             agreement: Agreement::default(),
             lines: Vec::new(),
             now: 0,
@@ -162,9 +162,7 @@ impl<'w> Engine<'w> {
             self.messages += std::mem::take(&mut report.messages);
             self.dropped += std::mem::take(&mut report.dropped);
             self.lines.append(&mut report.lines);
-            for (node, is_back) in report.presence.drain(..) {
-                self.progress.on_presence(node, is_back);
-            }
+            report.presence.drain(..).for_each(|node| self.progress.on_presence(node));
             if let Some(error) = report.error.take()
                 && failed.as_ref().is_none_or(|(time, ..)| error.0 < *time)
             {

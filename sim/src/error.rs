@@ -51,9 +51,6 @@ pub enum SimError {
         /// Why not.
         source: rayon::ThreadPoolBuildError,
     },
-    /// The configuration has no form as TOML.
-    #[error("could not write the configuration as TOML")]
-    Config(#[from] toml::ser::Error),
 }
 
 impl SimError {
@@ -63,7 +60,7 @@ impl SimError {
             Self::NoSuchNode { .. } => Some("Nodes are numbered from 0 to `nodes` - 1"),
             Self::Invariant { .. } => Some("This is a bug: please report it with the config and the seed"),
             Self::Threads { .. } => Some("Use `--threads 1`"),
-            Self::Data { .. } | Self::Work { .. } | Self::Config(_) => None,
+            Self::Data { .. } | Self::Work { .. } => None,
         }
     }
 }

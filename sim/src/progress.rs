@@ -13,6 +13,8 @@ const ABSENT: u32 = u32::MAX;
 pub(crate) struct Progress {
     /// Hops that make a round, for a walk.
     hops: Option<u64>,
+    /// Rounds of the run: a line of gossip about a later one speaks of messages that came after the end.
+    rounds: u32,
     /// Rounds that each node has finished; [`ABSENT`] where it does not count.
     finished: Vec<u32>,
     /// How many nodes that count have finished so many rounds.
@@ -31,9 +33,10 @@ pub(crate) struct Progress {
 }
 
 impl Progress {
-    pub(crate) fn new(nodes: usize, is_walk: bool) -> Self {
+    pub(crate) fn new(nodes: usize, rounds: u32, is_walk: bool) -> Self {
         Self {
             hops: is_walk.then_some(nodes as u64),
+            rounds,
             finished: vec![0; nodes],
             tally: BTreeMap::from([(0, nodes)]),
             top: 0,
@@ -57,11 +60,15 @@ impl Progress {
                     (*sum, *count) = (*sum + loss, *count + 1);
                 }
             }
-            RunEvent::RoundDone { round, .. }
-            | RunEvent::RoundBroken { round, .. }
-            | RunEvent::Mixed { round, .. } => {
+            RunEvent::RoundDone { round, .. } | RunEvent::RoundBroken { round, .. } => {
                 self.moved = line.time;
                 self.advance(line.node, round.saturating_add(1));
+            }
+            RunEvent::Mixed { round, .. } => {
+                if round < self.rounds {
+                    self.moved = line.time;
+                    self.advance(line.node, round + 1);
+                }
             }
             RunEvent::Held { .. } => {
                 self.held += 1;
@@ -85,7 +92,7 @@ impl Progress {
     }
 
     /// A node lost its memory, or came back: it counts again once it has finished a round.
-    pub(crate) fn on_presence(&mut self, node: PeerIx, _is_back: bool) {
+    pub(crate) fn on_presence(&mut self, node: PeerIx) {
         self.set(node, ABSENT);
     }
 
@@ -147,7 +154,7 @@ mod tests {
 
     #[test]
     fn a_round_is_over_when_the_last_node_has_finished_it() {
-        let mut progress = Progress::new(3, false);
+        let mut progress = Progress::new(3, 10, false);
         progress.see(&released(0, 0, 1.0));
         progress.see(&released(1, 0, 2.0));
         progress.see(&mixed(0, 0));
@@ -160,12 +167,12 @@ mod tests {
 
     #[test]
     fn a_round_does_not_wait_for_the_lost_nor_long_for_the_slow() {
-        let mut progress = Progress::new(4, false);
+        let mut progress = Progress::new(4, 10, false);
         (0..3).for_each(|node| progress.see(&mixed(node, 0)));
         assert_eq!(progress.next_over(), None);
-        progress.on_presence(3, false);
+        progress.on_presence(3);
         assert_eq!(progress.next_over(), Some((0, None)));
-        progress.on_presence(3, true);
+        progress.on_presence(3);
         progress.see(&mixed(3, 0));
         (0..2).for_each(|node| progress.see(&mixed(node, 1)));
         assert_eq!(progress.next_over(), None);

@@ -16,8 +16,8 @@ pub(crate) struct Line {
 #[derive(Default)]
 pub(crate) struct Report {
     pub(crate) lines: Vec<Line>,
-    /// Nodes that lost their memory (`false`) or came back (`true`).
-    pub(crate) presence: Vec<(PeerIx, bool)>,
+    /// Nodes that lost their memory or came back.
+    pub(crate) presence: Vec<PeerIx>,
     pub(crate) bytes: u64,
     pub(crate) messages: u64,
     pub(crate) dropped: u64,

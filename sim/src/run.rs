@@ -243,6 +243,7 @@ fn compare(
     sink(&first_line(setup, options));
     let mut ongoing = Ongoing::new(setup)?;
     let mut last: Option<(Vec<f32>, Summary)> = None;
+    let mut noise_multiplier = 0.0;
     baseline::run(setup, &mut |progress| {
         let all: Vec<&[f32]> = progress.models.iter().map(Vec::as_slice).collect();
         let spent = progress.privacy.as_ref();
@@ -257,6 +258,7 @@ fn compare(
             epsilon_local: spent.map(|spent| spent.local.epsilon),
         };
         observe(&row);
+        noise_multiplier = progress.noise_multiplier;
         ongoing.rows.push(row);
         last = progress.privacy.clone().map(|privacy| (mean_model(&all), privacy)).or(last.take());
     })?;
@@ -272,7 +274,7 @@ fn compare(
         reason: "all rounds done".into(),
     };
     sink(&LogLine { time: Time(0), node: None, event: finished });
-    let result = result(setup, row.quality, privacy, &end);
+    let result = RunResult { noise_multiplier, ..result(setup, row.quality, privacy, &end) };
     Ok(Done { result, rows: ongoing.rows, model })
 }
 

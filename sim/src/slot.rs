@@ -2,7 +2,7 @@
 
 use learn::gradient::Workspace;
 use protocol::work::{Job, contribute};
-use protocol::{Input, Message, Node, Output, PeerIx, RunEvent, Snapshot, Time};
+use protocol::{Body, Input, Message, Node, Output, PeerIx, RunEvent, Snapshot, Time};
 
 use crate::availability::Outage;
 use crate::calendar::Event;
@@ -194,7 +194,7 @@ impl Slot {
     fn arrive(&mut self, event: &mut Event, context: &mut Context<'_, '_>) {
         self.now = event.time.max(self.now);
         let here = self.is_up(self.now) && self.start_at == NEVER && context.world.is_on(self.me, self.now);
-        let nothing = Message { run: event.message.run, round: 0, step: 0, body: protocol::Body::Nudge };
+        let nothing = Message { run: event.message.run, round: 0, step: 0, body: Body::Nudge };
         let message = std::mem::replace(&mut event.message, nothing);
         if here {
             self.tell(Input::Received { from: event.from, message }, context);
@@ -224,7 +224,7 @@ impl Slot {
             return;
         }
         if self.node.take().is_some() {
-            context.report.presence.push((self.me, false));
+            context.report.presence.push(self.me);
         }
         self.jobs = Vec::new();
         self.unrecorded = None;
@@ -238,7 +238,7 @@ impl Slot {
         if self.node.is_none() {
             self.life += 1;
             self.node = Some(self.returned(context.world));
-            context.report.presence.push((self.me, true));
+            context.report.presence.push(self.me);
         }
         self.tell(Input::Start, context);
     }
@@ -275,7 +275,15 @@ impl Slot {
         self.contributions += 1;
         let data = &setup.train[self.me as usize];
         match contribute(&setup.work, (model, data), &job, workspace, &mut noise) {
-            Ok(computed) => self.tell(Input::Computed(computed), context),
+            Ok(computed) => {
+                self.tell(Input::Computed(computed), context);
+                // A contribution that was not recorded by now has been given up: it will not be sent.
+                if self.unrecorded == Some(job.round)
+                    && self.jobs.iter().all(|(_, other)| other.round != job.round)
+                {
+                    self.unrecorded = None;
+                }
+            }
             Err(source) => {
                 let error = SimError::Work { node: self.me, round: job.round, source };
                 context.report.fail(self.now, self.me, error);
@@ -333,10 +341,7 @@ impl Slot {
     }
 
     fn send(&mut self, to: PeerIx, message: Message, context: &mut Context<'_, '_>) {
-        if context.world.check
-            && self.unrecorded == Some(message.round)
-            && matches!(message.body, protocol::Body::Sum { .. } | protocol::Body::State { .. })
-        {
+        if context.world.check && self.unrecorded.is_some_and(|round| bears(&message, round, context.world)) {
             let (me, kind, round) = (self.me, message.body.kind(), message.round);
             let what =
                 format!("node {me} sent a `{kind}` of round {round} before its contribution was recorded");
@@ -371,5 +376,14 @@ impl Slot {
                 context.outbox.push(Event { time: again, from, to, message });
             }
         }
+    }
+}
+
+/// Whether a message carries the sender's contribution to `round`. With several tokens one may be sent while another is worked on.
+fn bears(message: &Message, round: u32, world: &World<'_>) -> bool {
+    match message.body {
+        Body::Sum { .. } | Body::State { .. } => message.round == round,
+        Body::Token { hop, .. } => world.tokens == 1 && hop == round + 1,
+        _ => false,
     }
 }

@@ -38,7 +38,7 @@ pub enum SweepError {
         /// Which.
         point: String,
         /// Why.
-        source: SetupError,
+        source: Box<SetupError>,
     },
     /// A point that cannot be run.
     #[error("cannot run {point}")]
@@ -46,7 +46,7 @@ pub enum SweepError {
         /// Which.
         point: String,
         /// Why.
-        source: RunError,
+        source: Box<RunError>,
     },
     /// The threads could not be started.
     #[error("could not start the threads")]
@@ -190,10 +190,10 @@ impl Sweep {
         let one = |planned: &Planned| {
             let point = || format!("{} with seed {}", self.points[planned.point], planned.config.seed);
             let setup = Setup::new(planned.config.clone())
-                .map_err(|source| SweepError::Setup { point: point(), source })?
+                .map_err(|source| SweepError::Setup { point: point(), source: Box::new(source) })?
                 .without_loss();
             let ended = run::run(&setup, &options, &mut |_| {}, &mut |_| {})
-                .map_err(|source| SweepError::Run { point: point(), source })?;
+                .map_err(|source| SweepError::Run { point: point(), source: Box::new(source) })?;
             done(planned, &ended);
             Ok(ended.result)
         };

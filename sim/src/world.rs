@@ -22,6 +22,8 @@ pub(crate) struct World<'a> {
     pub(crate) shift: u32,
     /// Whether invariants are checked.
     pub(crate) check: bool,
+    /// Tokens of a walk; 0 elsewhere.
+    pub(crate) tokens: usize,
     message_noise: bool,
 }
 
@@ -38,6 +40,10 @@ impl<'a> World<'a> {
         let links = Links::new(faults, nodes, seed)?;
         let message_noise =
             matches!(&setup.settings.algorithm, Algorithm::Gossip(gossip) if gossip.message_noise > 0.0);
+        let tokens = match &setup.settings.algorithm {
+            Algorithm::Walk(walk) => walk.starts.len(),
+            Algorithm::Rounds(_) | Algorithm::Gossip(_) => 0,
+        };
         Ok(Self {
             setup,
             seed,
@@ -47,6 +53,7 @@ impl<'a> World<'a> {
             slots: Slots::new(faults, seed),
             shift: shift_for(nodes),
             check,
+            tokens,
             message_noise,
         })
     }
@@ -93,7 +100,7 @@ mod tests {
 
     #[test]
     fn shards_are_few_and_not_empty() {
-        for nodes in [1, 2, 3, 64, 1_000, 4_096, 100_000, 1_000_000] {
+        for nodes in [1_usize, 2, 3, 64, 1_000, 4_096, 100_000, 1_000_000] {
             let shards = nodes.div_ceil(1_usize << shift_for(nodes));
             assert!((1..=SHARDS).contains(&shards), "{nodes}: {shards}");
         }

@@ -1,6 +1,7 @@
 //! From a gradient to something that may be sent: budget, compute, record, and only then release.
 
 use crate::PeerIx;
+use crate::account::Prices;
 use crate::core::Core;
 use crate::event::RunEvent;
 use crate::node::{Output, Record};
@@ -94,11 +95,18 @@ pub(crate) struct Budget {
 struct Spent {
     /// Spent towards each peer, or one number where the rule is about somebody who sees everything.
     spent: Vec<f64>,
+    /// Leverages repeat, and some prices are dear to compute.
+    prices: Prices,
+    in_full: f64,
 }
 
 impl Budget {
     pub(crate) fn new(settings: &Settings) -> Self {
-        let fresh = |rule: &BudgetRule| Spent { spent: vec![0.0; entries(rule, settings.nodes)] };
+        let fresh = |rule: &BudgetRule| Spent {
+            spent: vec![0.0; entries(rule, settings.nodes)],
+            prices: Prices::new(vec![rule.price.clone()]),
+            in_full: rule.price.of(1.0),
+        };
         Self { rules: settings.budget.iter().map(fresh).collect() }
     }
 
@@ -113,18 +121,18 @@ impl Budget {
     }
 
     /// What was spent, with `pending` unsettled contributions charged in full.
-    pub(crate) fn saved(&self, settings: &Settings, pending: u32) -> Vec<Vec<f64>> {
-        let charged = |(rule, state): (&BudgetRule, &Spent)| {
-            let more = if pending == 0 { 0.0 } else { rule.price.of(1.0) * f64::from(pending) };
+    pub(crate) fn saved(&self, pending: u32) -> Vec<Vec<f64>> {
+        let charged = |state: &Spent| {
+            let more = if pending == 0 { 0.0 } else { state.in_full * f64::from(pending) };
             state.spent.iter().map(|spent| spent + more).collect()
         };
-        settings.budget.iter().zip(&self.rules).map(charged).collect()
+        self.rules.iter().map(charged).collect()
     }
 
     /// Whether one more contribution fits even if it and `pending` earlier ones are charged in full.
     pub(crate) fn admits(&self, settings: &Settings, pending: u32) -> Result<(), String> {
         for (rule, state) in settings.budget.iter().zip(&self.rules) {
-            let after = state.total(rule.scope) + rule.price.of(1.0) * f64::from(pending + 1);
+            let after = state.total(rule.scope) + state.in_full * f64::from(pending + 1);
             // Written so that NaN is refused.
             let fits = after <= rule.limit;
             if !fits {
@@ -147,10 +155,10 @@ impl Budget {
     pub(crate) fn charge(&mut self, settings: &Settings, leverage: impl Fn(PeerIx) -> f64) {
         for (rule, state) in settings.budget.iter().zip(&mut self.rules) {
             match rule.scope {
-                Scope::Local => state.spent[0] += rule.price.of(1.0),
+                Scope::Local => state.spent[0] += state.in_full,
                 Scope::Worst | Scope::Mean => {
                     for (peer, spent) in state.spent.iter_mut().enumerate() {
-                        *spent += rule.price.of(leverage(peer as PeerIx));
+                        *spent += state.prices.of(leverage(peer as PeerIx))[0];
                     }
                 }
             }

@@ -156,7 +156,13 @@ pub(crate) fn stepped(
     optimiser.step(params, gradient, settings.step.sizes.at(u64::from(round)));
 }
 
-/// Largest ℓ₂ norm squared, in double precision.
+/// ℓ₂ norm squared, in double precision; in lanes, since one running sum would wait for each addition.
 pub(crate) fn squared_norm(values: &Values) -> f64 {
-    values.as_slice().iter().map(|&value| f64::from(value) * f64::from(value)).sum()
+    const LANES: usize = 16;
+    let (blocks, rest) = values.as_slice().as_chunks::<LANES>();
+    let mut lanes = [0.0_f64; LANES];
+    for block in blocks {
+        lanes.iter_mut().zip(block).for_each(|(lane, &value)| *lane += f64::from(value) * f64::from(value));
+    }
+    lanes.iter().sum::<f64>() + rest.iter().map(|&value| f64::from(value) * f64::from(value)).sum::<f64>()
 }

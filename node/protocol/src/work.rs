@@ -3,7 +3,7 @@
 //! Data and noise live here, with the driver; the state machine never sees either. What comes back is a [`Shareable`] and the event that it cost.
 
 use learn::data::Dataset;
-use learn::gradient::{ExampleGradient, GradientError, PoissonSampler, Shareable, Workspace};
+use learn::gradient::{ExampleGradient, GradientError, PoissonSampler, Shareable, Workspace, rounding};
 use learn::model::{self, Model};
 use learn::optimiser::{LocalSteps, node_update};
 use learn::train::TrainError;
@@ -13,6 +13,9 @@ use privacy::noise::NoiseSource;
 use serde::{Deserialize, Serialize};
 
 use crate::values::Values;
+
+/// Lanes of any workspace that drivers use: rounding is bounded for as many.
+pub const MOST_LANES: usize = 2;
 
 /// What is to be computed.
 #[derive(Debug, Clone)]
@@ -56,8 +59,10 @@ pub enum Unit {
     Record {
         /// Records per batch on average.
         batch: Option<f64>,
+        /// What makes the noise of all nodes equal.
+        common: CommonScale,
     },
-    /// All data of the node: its clipped update after local steps. The seed of the batches is mixed with node and round.
+    /// All data of the node: its clipped update after local steps. The seed of the batches is mixed with the round.
     Node {
         /// The steps.
         local: LocalSteps,
@@ -66,6 +71,16 @@ pub enum Unit {
     },
     /// All data of the node: the clipped mean of its records, for `mean`.
     Value,
+}
+
+/// Public numbers that make contributions of nodes with different numbers of records comparable: equal noise, and every record of the swarm of equal
+/// weight. An analysis that counts on the noise of others relies on it.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct CommonScale {
+    /// What sums are divided by, whatever the node's own number of records.
+    pub divisor: f64,
+    /// By how much, relative to the clip norm, rounding may enlarge the sensitivity; nodes for which it is more clip that much tighter.
+    pub slack: f64,
 }
 
 /// Whose data may change in a guarantee.
@@ -111,10 +126,17 @@ pub fn contribute(
         .then(|| model::loss(model, params, data).map_err(GradientError::from))
         .transpose()?;
     let sum = match &settings.unit {
-        Unit::Record { batch } => {
+        Unit::Record { batch, common } => {
             let expected = batch.unwrap_or(data.len() as f64);
             let sample = PoissonSampler::for_batch(expected, data.len())?.draw(noise);
-            workspace.clipped_sum(params, data, sample, settings.clip)?
+            let own = rounding::slack(data.len(), model.chunk_rows(), MOST_LANES);
+            let clip = if own > common.slack {
+                settings.clip.shrunk((1.0 + common.slack) / (1.0 + own))
+            } else {
+                settings.clip
+            };
+            let sensitivity = settings.clip.value() * (1.0 + common.slack);
+            workspace.clipped_sum(params, data, sample, clip)?.on_common_scale(sensitivity, common.divisor)
         }
         Unit::Node { local, seed } => {
             let seed = seed.wrapping_add(u64::from(job.round).wrapping_mul(0x9E37_79B9_7F4A_7C15));

@@ -28,8 +28,9 @@ enum Unit {
     /// One record is there or blank.
     Record {
         sampler: PoissonSampler,
-        /// Relative growth of the sensitivity by rounding.
-        slack: f64,
+        /// Δ: C, and what rounding adds.
+        sensitivity: f64,
+        divisor: f64,
     },
     /// All data of the node are replaced.
     Node,
@@ -37,7 +38,24 @@ enum Unit {
 
 impl ClippedSum {
     pub(crate) fn of_records(values: Vec<f32>, clip: ClipNorm, sampler: PoissonSampler, slack: f64) -> Self {
-        Self { values, clip, unit: Unit::Record { sampler, slack } }
+        let (sensitivity, divisor) = (clip.value() * (1.0 + slack), sampler.expected_batch());
+        Self { values, clip, unit: Unit::Record { sampler, sensitivity, divisor } }
+    }
+
+    /// The same sum counted with at least this sensitivity and divided by `divisor`, so that the noise of many nodes with different numbers of
+    /// records is equal: an accountant that counts on others' noise needs that. Changes nothing at node level.
+    ///
+    /// # Guarantee
+    /// As [`release`](Self::release): a larger sensitivity means more noise, and dividing is post-processing.
+    ///
+    /// # Assumes
+    /// Both numbers are public and positive.
+    pub fn on_common_scale(mut self, at_least: f64, common: f64) -> Self {
+        if let Unit::Record { sensitivity, divisor, .. } = &mut self.unit {
+            *sensitivity = sensitivity.max(at_least);
+            *divisor = common;
+        }
+        self
     }
 
     pub(crate) fn of_node(values: Vec<f32>, clip: ClipNorm) -> Self {
@@ -48,15 +66,15 @@ impl ClippedSum {
     /// [`rounding`](super::rounding); 2C for replacing a node's data.
     pub fn sensitivity(&self) -> f64 {
         match self.unit {
-            Unit::Record { slack, .. } => self.clip.value() * (1.0 + slack),
+            Unit::Record { sensitivity, .. } => sensitivity,
             Unit::Node => 2.0 * self.clip.value(),
         }
     }
 
-    /// What the sum is divided by: the expected batch size, or 1 at node level.
+    /// What the sum is divided by: the expected batch size unless a [common scale](Self::on_common_scale) was set, or 1 at node level.
     pub fn divisor(&self) -> f64 {
         match &self.unit {
-            Unit::Record { sampler, .. } => sampler.expected_batch(),
+            Unit::Record { divisor, .. } => *divisor,
             Unit::Node => 1.0,
         }
     }

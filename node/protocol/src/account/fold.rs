@@ -113,9 +113,9 @@ impl Account {
         }
         let Machine::Rounds(fold) = &self.machine else { unreachable!("checked above") };
         let pending = self.tally.pending(fold.unsettled());
-        let table = self.tally.table(&pending, &local, Some(&mut self.binned));
-        let worst = if self.tally.is_complete() { table.worst().0 } else { most };
-        Interim { worst, mean: Some(table.mean()), local: most }
+        let (worst, mean) = self.tally.worst_and_mean(&pending, &local, &mut self.binned);
+        let worst = if self.tally.is_complete() { worst } else { most };
+        Interim { worst, mean: Some(mean), local: most }
     }
 
     /// All figures of the run.
@@ -210,10 +210,14 @@ impl Account {
     pub fn coalition(&mut self, members: &[usize]) -> Result<Vec<f64>, FoldError> {
         let watchers = Watchers::new(members, self.shape.nodes)?;
         let local = self.tally.local_epsilons(true);
-        let kind = ReleaseKind::of(&self.shape.release);
+        // Lines may tell of other noise than the first one: the least of all stands for them.
+        let kind = self.tally.dearest().unwrap_or_else(|| ReleaseKind::of(&self.shape.release));
         let mut found = local;
-        if let (Machine::Rounds(fold), ReleaseKind::Gaussian { .. }, Units::Gaussian) =
-            (&self.machine, kind, &self.tally.units)
+        if let (
+            Machine::Rounds(fold),
+            ReleaseKind::Gaussian { .. } | ReleaseKind::NonPrivate,
+            Units::Gaussian,
+        ) = (&self.machine, kind, &self.tally.units)
         {
             let price = kind.gaussian_price();
             for (epsilon, unit) in found.iter_mut().zip(fold.coalition(&self.shape, &watchers)?) {
@@ -230,7 +234,7 @@ impl Account {
         match &self.machine {
             Machine::Rounds(fold) => {
                 let pending = self.tally.pending(fold.unsettled());
-                self.tally.table(&pending, local, None)
+                self.tally.table(&pending, local)
             }
             Machine::Gossip(fold) => fold.table(&self.shape, &self.tally, watchers, local),
             Machine::Walk(fold) => fold.table(&self.shape, &self.tally, watchers, local),

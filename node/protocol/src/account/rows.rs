@@ -91,35 +91,43 @@ impl Table {
 }
 
 impl Tally {
-    /// ε of all pairs with a row. With `binned` quickly and up to a percent more.
-    pub(super) fn table(&self, pending: &[f64], local: &[f64], binned: Option<&mut Binned>) -> Table {
+    /// ε of all pairs with a row.
+    pub(super) fn table(&self, pending: &[f64], local: &[f64]) -> Table {
         let watchers = self.watchers().to_vec();
         let name = "rounds".to_owned();
-        match (&self.units, binned) {
-            (Units::Gaussian, None) => {
-                let mu2: Vec<Vec<f64>> =
-                    watchers.iter().map(|&watcher| self.row(watcher, pending).collect()).collect();
-                Table::of_mu2(watchers, &mu2, (local, self.delta()), name)
-            }
-            (Units::Gaussian, Some(binned)) => {
-                let convert = |&watcher: &usize| {
-                    let row = self.row(watcher, pending).zip(local);
-                    row.map(|(mu2, local)| binned.epsilon(mu2).min(*local)).collect()
-                };
-                let rows = watchers.iter().map(convert).collect();
-                Table { complete: self.is_complete(), watchers, rows, name }
-            }
-            (Units::Renyi(_), _) => {
-                let convert = |&watcher: &usize| {
-                    let epsilon = |source: usize| {
-                        let spent = self.spent(source, watcher, pending).unwrap_or_default();
-                        self.units.epsilon(&spent, self.delta()).min(local[source])
-                    };
-                    (0..local.len()).map(epsilon).collect()
-                };
-                let rows = watchers.iter().map(convert).collect();
-                Table { complete: self.is_complete(), watchers, rows, name }
+        if self.units == Units::Gaussian {
+            let mu2: Vec<Vec<f64>> =
+                watchers.iter().map(|&watcher| self.row(watcher, pending).collect()).collect();
+            return Table::of_mu2(watchers, &mu2, (local, self.delta()), name);
+        }
+        let convert = |&watcher: &usize| {
+            let epsilon = |source: usize| {
+                let spent = self.spent(source, watcher, pending).unwrap_or_default();
+                self.units.epsilon(&spent, self.delta()).min(local[source])
+            };
+            (0..local.len()).map(epsilon).collect()
+        };
+        let rows = watchers.iter().map(convert).collect();
+        Table { complete: self.is_complete(), watchers, rows, name }
+    }
+
+    /// The largest and the mean ε of all pairs with a row, without keeping them: where μ² is the unit quickly, and up to a percent more.
+    pub(super) fn worst_and_mean(&self, pending: &[f64], local: &[f64], binned: &mut Binned) -> (f64, f64) {
+        if self.units != Units::Gaussian {
+            let table = self.table(pending, local);
+            return (table.worst().0, table.mean());
+        }
+        let (mut worst, mut sum) = (0.0f64, 0.0);
+        for &watcher in self.watchers() {
+            for (source, (mu2, &most)) in self.row(watcher, pending).zip(local).enumerate() {
+                if source != watcher {
+                    let epsilon = binned.epsilon(mu2).min(most);
+                    worst = worst.max(epsilon);
+                    sum += epsilon;
+                }
             }
         }
+        let pairs = self.watchers().len() * (local.len().max(2) - 1);
+        (worst, sum / pairs.max(1) as f64)
     }
 }

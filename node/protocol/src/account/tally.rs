@@ -202,13 +202,6 @@ impl Tally {
         self.counts.iter().flat_map(BTreeMap::values).sum()
     }
 
-    /// μ² of the contributions of `source` as if nothing were sampled.
-    pub(super) fn local_mu2(&self, source: usize) -> f64 {
-        let price =
-            |(&kind, &count): (&usize, &u64)| self.kinds[kind].0.gaussian_price().of(1.0) * count as f64;
-        self.counts[source].iter().map(price).sum::<f64>() * (1.0 + 1e-13)
-    }
-
     /// ε of each node towards somebody who sees every message.
     ///
     /// With `tight` by privacy-loss distribution; otherwise for samples by Rényi divergence, which costs microseconds and is a little more.

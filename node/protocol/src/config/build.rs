@@ -7,7 +7,7 @@ use learn::partition::{PartitionSpec, Scheme};
 use toml::Value;
 use topology::{ScheduleSpec, TopologyError, WalkKernel, Weights};
 
-use super::error::{ConfigError, Place};
+use super::error::ConfigError;
 use super::layer::Layer;
 use super::read::Reader;
 use super::{AlgorithmConfig, AlgorithmKind, Config, PrivacyConfig, faults, graph};
@@ -16,6 +16,13 @@ use crate::work::Adjacency;
 
 /// Participants of the built-in story.
 const NODES: u64 = 64;
+/// Chosen by hand for digits on 64 nodes at ε = 2: of 36 combinations (80 to 320 rounds, step sizes 0.5 to 4, clip norms 0.5 to 2) by test accuracy over
+/// seeds 1 to 3, the cheaper of two that did about as well (87.7 %; 320 rounds gave 88.1 %). Those figures are flattered by the choice: on seeds 101 to 110,
+/// which had no part in it, accuracy is 85.0 ± 1.9 %. ε = 2 was taken because ε = 1 reached only 70 %. Guesses for anything else.
+const ROUNDS: u64 = 160;
+const LEARNING_RATE: f64 = 2.0;
+const CLIP_NORM: f64 = 0.5;
+const EPSILON: f64 = 2.0;
 /// More do not fit a position of 32 bits with room to spare.
 const MOST_NODES: u64 = 1 << 30;
 /// Every family takes any number of nodes from 2; each node has about 2·log₂ n neighbours, and mixing takes about log n steps (Ying et al. 2021).
@@ -46,7 +53,7 @@ impl TryFrom<&Layer> for Config {
             rounds: rounds(reader, algorithm.kind)?,
             local_steps: reader.count("local_steps", 1, 1..=1_000_000)?,
             batch_size: batch_size(reader)?,
-            learning_rate: reader.number("learning_rate", 0.5, POSITIVE)?,
+            learning_rate: reader.number("learning_rate", LEARNING_RATE, POSITIVE)?,
             seed: reader.count("seed", 1, 0..=i64::MAX as u64)?,
             data: reader.parsed::<DataSource>("data", "digits", DataError::hint)?,
             test_fraction: reader.number(
@@ -83,7 +90,7 @@ fn name(reader: &Reader<'_>) -> Result<String, ConfigError> {
 /// One-shot averaging has one round.
 fn rounds(reader: &Reader<'_>, kind: AlgorithmKind) -> Result<u32, ConfigError> {
     let is_mean = kind == AlgorithmKind::Mean;
-    let rounds = reader.count("rounds", if is_mean { 1 } else { 40 }, 1..=u64::from(u32::MAX))? as u32;
+    let rounds = reader.count("rounds", if is_mean { 1 } else { ROUNDS }, 1..=u64::from(u32::MAX))? as u32;
     if is_mean && rounds > 1 {
         return Err(ConfigError::Conflict {
             first: "algorithm.kind = \"mean\"".into(),
@@ -306,7 +313,7 @@ fn privacy(reader: &Reader<'_>, algorithm: AlgorithmKind) -> Result<PrivacyConfi
             1e-5,
             (|x| x > 0.0 && x < 1.0, "must be above 0 and below 1"),
         )?,
-        clip_norm: reader.number("privacy.clip_norm", 1.0, POSITIVE)?,
+        clip_norm: reader.number("privacy.clip_norm", CLIP_NORM, POSITIVE)?,
         adjacency,
         target: reader.word("privacy.target", Scope::Worst, &targets)?,
         row_norm: reader.optional("privacy.row_norm", POSITIVE)?,
@@ -327,7 +334,7 @@ fn noise(reader: &Reader<'_>) -> Result<(Option<f64>, Option<f64>), ConfigError>
             place: reader.place("privacy.noise_multiplier"),
         }),
         (None, Some(multiplier)) => Ok((None, Some(multiplier))),
-        (epsilon, None) => Ok((Some(epsilon.unwrap_or(1.0)), None)),
+        (epsilon, None) => Ok((Some(epsilon.unwrap_or(EPSILON)), None)),
     }
 }
 
@@ -360,9 +367,6 @@ fn check_local_steps(reader: &Reader<'_>, config: &Config) -> Result<(), ConfigE
         second: reader.pair("local_steps", config.local_steps),
         why: "where records are protected every step is a contribution of its own".into(),
         hint: "use `privacy.adjacency = \"node\"`, or more `rounds` with `local_steps = 1`".into(),
-        place: match reader.place("local_steps") {
-            Place::Default => reader.place("privacy.adjacency"),
-            place => place,
-        },
+        place: reader.place(if reader.is_given("local_steps") { "local_steps" } else { "privacy.adjacency" }),
     })
 }

@@ -18,8 +18,7 @@ pub(super) fn parse(value: &Value) -> Option<u64> {
         Value::String(text) => seconds_of(text)?,
         _ => return None,
     };
-    // Written so that NaN is refused.
-    let fits = seconds >= 0.0 && seconds <= LONGEST_SECONDS;
+    let fits = (0.0..=LONGEST_SECONDS).contains(&seconds);
     fits.then(|| libm::round(seconds * 1e6) as u64)
 }
 

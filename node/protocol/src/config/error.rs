@@ -46,7 +46,7 @@ pub enum ConfigError {
         message: String,
         /// Where.
         #[source]
-        place: Place,
+        place: Box<Place>,
     },
     /// A flag without `=`.
     #[error("`{text}` is not of the form key=value")]
@@ -65,7 +65,7 @@ pub enum ConfigError {
         known: String,
         /// Where.
         #[source]
-        place: Place,
+        place: Box<Place>,
     },
     /// A value that does not fit.
     #[error("`{key} = {value}`: {why}")]
@@ -80,7 +80,7 @@ pub enum ConfigError {
         hint: Option<String>,
         /// Where.
         #[source]
-        place: Place,
+        place: Box<Place>,
     },
     /// Two values that exclude each other.
     #[error("`{first}` and `{second}` do not fit together: {why}")]
@@ -95,7 +95,7 @@ pub enum ConfigError {
         hint: String,
         /// Where the second was written.
         #[source]
-        place: Place,
+        place: Box<Place>,
     },
 }
 

@@ -188,7 +188,7 @@ fn list<T: DeserializeOwned>(
             key: format!("{key}.{unknown}"),
             nearest: near.map(|near| format!("{key}.{near}")),
             known: known.join(", "),
-            place: entry.place.clone(),
+            place: Box::new(entry.place.clone()),
         });
     }
     let item = |item: &Value| {

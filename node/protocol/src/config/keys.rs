@@ -121,7 +121,7 @@ pub(super) fn is_section(name: &str) -> bool {
 
 /// The key that was probably meant: a synonym, a key of another section, or the nearest by spelling.
 pub(super) fn nearest(name: &str) -> Option<&'static str> {
-    let lower = name.to_lowercase().replace('-', "_");
+    let lower = name.to_lowercase().replace('-', "_").replace("probability", "prob");
     let names = KEYS.iter().map(|key| key.name);
     let last = |name: &'static str| name.rsplit('.').next().unwrap_or(name);
     let own = lower.rsplit('.').next().unwrap_or(&lower).to_owned();
@@ -135,6 +135,7 @@ pub(super) fn nearest(name: &str) -> Option<&'static str> {
             let mut same = names.clone().filter(|known| last(known) == own);
             same.next().filter(|_| same.next().is_none())
         })
+        .or_else(|| names.clone().find(|known| lower.len() >= 3 && known.starts_with(&lower)))
         .or_else(|| topology::nearest(&lower, &names.clone().collect::<Vec<_>>()))
         .or_else(|| {
             let lasts: Vec<&str> = names.clone().map(last).collect();

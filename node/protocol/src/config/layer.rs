@@ -38,7 +38,7 @@ impl Layer {
         let place = |at: usize| Place::File { name: source_name.into(), line: line_of(text, at) };
         let table = DeTable::parse(text).map_err(|error| ConfigError::Syntax {
             message: error.message().into(),
-            place: place(error.span().map_or(0, |span| span.start)),
+            place: Box::new(place(error.span().map_or(0, |span| span.start))),
         })?;
         let mut layer = Self::default();
         layer.add_table("", table.into_inner(), &place)?;
@@ -132,13 +132,13 @@ impl Layer {
                 value: value.to_string(),
                 why: "this is a section with keys of its own".into(),
                 hint: Some(format!("its keys are {}", known_beside(&format!("{key}.")))),
-                place: place.clone(),
+                place: Box::new(place.clone()),
             }),
             _ => Err(ConfigError::UnknownKey {
                 key: key.into(),
                 nearest: keys::nearest(key).map(str::to_owned),
                 known: known_beside(key),
-                place: place.clone(),
+                place: Box::new(place.clone()),
             }),
         }
     }
@@ -151,7 +151,7 @@ impl Layer {
                 value: format!("{text:?}"),
                 why: error.to_string(),
                 hint: error.hint(),
-                place: place.clone(),
+                place: Box::new(place.clone()),
             })?;
         for (key, value) in super::show::partition(&spec) {
             self.entries.insert(key, Entry { value, place: place.clone() });
@@ -167,9 +167,9 @@ fn plain(value: Spanned<DeValue<'_>>, place: &Place) -> Result<Value, ConfigErro
         Value::Datetime(date) => Value::String(date.to_string()),
         other => other,
     };
-    Value::deserialize(toml::de::ValueDeserializer::from(value))
-        .map(text)
-        .map_err(|error| ConfigError::Syntax { message: error.message().into(), place: place.clone() })
+    Value::deserialize(toml::de::ValueDeserializer::from(value)).map(text).map_err(|error| {
+        ConfigError::Syntax { message: error.message().into(), place: Box::new(place.clone()) }
+    })
 }
 
 fn line_of(text: &str, at: usize) -> usize {

@@ -123,10 +123,8 @@ impl Reader<'_> {
 
     /// That the value of `key` is wrong, and why.
     pub(super) fn bad(&self, key: &'static str, why: String, hint: Option<String>) -> ConfigError {
-        let (value, place) = match self.entry(key) {
-            Some(entry) => (entry.value.to_string(), entry.place.clone()),
-            None => ("(not given)".into(), Place::Default),
-        };
+        let value = self.entry(key).map_or_else(|| "(not given)".into(), |entry| entry.value.to_string());
+        let place = self.place(key);
         ConfigError::BadValue { key: key.into(), value, why, hint, place }
     }
 
@@ -138,8 +136,8 @@ impl Reader<'_> {
         }
     }
 
-    pub(super) fn place(&self, key: &'static str) -> Place {
-        self.entry(key).map_or(Place::Default, |entry| entry.place.clone())
+    pub(super) fn place(&self, key: &'static str) -> Box<Place> {
+        Box::new(self.entry(key).map_or(Place::Default, |entry| entry.place.clone()))
     }
 }
 

@@ -3,7 +3,6 @@
 //! Invariant: a contribution that may have been recorded is charged before it is given up, and everything that was seen without being mixed is in
 //! the log.
 
-use super::plan::StepPlan;
 use super::{Gossip, Phase, gossip_settings};
 use crate::PeerIx;
 use crate::contribution::Contribution;
@@ -12,13 +11,7 @@ use crate::core::Core;
 impl Gossip {
     /// A neighbour speaks of a step that this node is not near, or the node came back and does not know where the others are.
     /// `true` if it jumped.
-    pub(super) fn catches_up(
-        &mut self,
-        core: &mut Core,
-        from: PeerIx,
-        at: (u32, u32),
-        plan: &StepPlan,
-    ) -> bool {
+    pub(super) fn catches_up(&mut self, core: &mut Core, from: PeerIx, at: (u32, u32)) -> bool {
         if self.phase == Phase::Waiting {
             return false;
         }
@@ -29,10 +22,10 @@ impl Gossip {
         }
         let absences = self.absences.get_or_insert_default();
         let ahead = absences.witness(self.round, from, at);
-        let neighbours = plan.row(self.me).0.iter().filter(|&&peer| plan.place(self.me, peer).is_some());
+        let plan = gossip_settings(&core.settings).plan.step(at.0, at.1);
         let target = if self.returning {
             Some(at)
-        } else if 2 * ahead > neighbours.count() {
+        } else if 2 * ahead > plan.heard_by(self.me).count() {
             absences.median_ahead()
         } else {
             None
@@ -70,10 +63,7 @@ impl Gossip {
         let all = gossip_settings(&core.settings).plan.clone();
         for step in self.step..all.steps() {
             let plan = all.step(self.round, step);
-            for (place, &peer) in plan.row(self.me).0.iter().enumerate() {
-                if plan.place(self.me, peer).is_none() {
-                    continue;
-                }
+            for (place, peer) in plan.heard_by(self.me) {
                 let seen = step == self.step && self.inbox.at(place).is_some();
                 let absences = self.absences.get_or_insert_default();
                 absences.missed((self.round, step), peer);

@@ -29,20 +29,17 @@ pub(crate) enum Taken {
 impl Inbox {
     /// A new step: what came early takes its place. Returns from whom.
     pub(crate) fn open(&mut self, me: PeerIx, (round, step): (u32, u32), plan: &StepPlan) -> Vec<PeerIx> {
-        let columns = plan.row(me).0;
         self.here.clear();
-        self.here.resize(columns.len(), None);
+        self.here.resize(plan.row(me).0.len(), None);
         self.awaited = 0;
         let mut came_early = Vec::new();
-        for (slot, &peer) in self.here.iter_mut().zip(columns) {
-            if plan.place(me, peer).is_none() {
-                continue;
-            }
-            *slot = if self.early.is_empty() { None } else { self.early.remove(&(round, step, peer)) };
-            match slot {
+        for (place, peer) in plan.heard_by(me) {
+            let early = if self.early.is_empty() { None } else { self.early.remove(&(round, step, peer)) };
+            match &early {
                 Some(_) => came_early.push(peer),
                 None => self.awaited += 1,
             }
+            self.here[place] = early;
         }
         came_early
     }

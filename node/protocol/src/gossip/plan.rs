@@ -11,7 +11,10 @@ use topology::{MixingMatrix, Schedule, TopologyError};
 use crate::PeerIx;
 
 /// Steps whose plans are kept: nodes of a run are seldom more than a few steps apart.
-const KEPT: usize = 16;
+const KEPT_STEPS: usize = 16;
+
+/// Round and step, and their plan.
+type Kept = ((u32, u32), Arc<StepPlan>);
 
 /// The plans of all steps.
 #[derive(Debug)]
@@ -20,7 +23,7 @@ pub(crate) struct MixingPlan {
     nodes: usize,
     steps: u32,
     fixed: Option<Arc<StepPlan>>,
-    recent: Mutex<VecDeque<((u32, u32), Arc<StepPlan>)>>,
+    recent: Mutex<VecDeque<Kept>>,
 }
 
 /// Who hears whom in one step.
@@ -64,7 +67,7 @@ impl MixingPlan {
             Err(_) => Arc::new(MixingMatrix::identity(self.nodes)),
         };
         let plan = Arc::new(StepPlan::new(matrix));
-        if recent.len() == KEPT {
+        if recent.len() == KEPT_STEPS {
             recent.pop_front();
         }
         recent.push_back((key, plan.clone()));
@@ -98,15 +101,23 @@ impl StepPlan {
         (from != node && weights[place] != 0.0).then_some(place)
     }
 
-    /// Those who hear `node`, in increasing order.
+    /// Those whose messages are part of the step at `node`, with their places in its row, in increasing order.
+    pub(crate) fn heard_by(&self, node: PeerIx) -> impl Iterator<Item = (usize, PeerIx)> + '_ {
+        let (columns, weights) = self.row(node);
+        let entries = columns.iter().zip(weights).enumerate();
+        entries
+            .filter(move |&(_, (&peer, &weight))| peer != node && weight != 0.0)
+            .map(|(place, (&peer, _))| (place, peer))
+    }
+
+    /// Those who hear `node`, in increasing order. Where the matrix is symmetric their rows need not be looked at.
     pub(crate) fn listeners(&self, node: PeerIx) -> impl Iterator<Item = PeerIx> + '_ {
-        let by_row = self.listeners.is_none().then(|| self.row(node).0);
-        let by_column = self
-            .listeners
-            .as_ref()
-            .map(|(offsets, columns)| &columns[offsets[node as usize]..offsets[node as usize + 1]]);
-        let all = by_row.or(by_column).unwrap_or_default();
-        all.iter().copied().filter(move |&peer| self.place(peer, node).is_some())
+        let by_row = self.listeners.is_none().then(|| self.heard_by(node).map(|(_, peer)| peer));
+        let by_column = self.listeners.as_ref().map(|(offsets, columns)| {
+            let all = &columns[offsets[node as usize]..offsets[node as usize + 1]];
+            all.iter().copied().filter(move |&peer| self.place(peer, node).is_some())
+        });
+        by_row.into_iter().flatten().chain(by_column.into_iter().flatten())
     }
 }
 
@@ -142,7 +153,7 @@ mod tests {
         let schedule = Arc::new(Schedule::RandomMatching { graph: None, key: RunKey::new("k"), steps: 2 });
         let plan = MixingPlan::new(&schedule, 4).unwrap();
         (0..100).for_each(|round| drop(plan.step(round, 1)));
-        assert_eq!(plan.recent.lock().unwrap().len(), KEPT);
+        assert_eq!(plan.recent.lock().unwrap().len(), KEPT_STEPS);
         assert!(Arc::ptr_eq(&plan.step(99, 1), &plan.step(99, 1)), "made once");
     }
 }

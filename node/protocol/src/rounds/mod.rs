@@ -335,12 +335,13 @@ impl Rounds {
         let Some(source) = position.filter(|_| agreed && settling.all) else {
             return core.budget.charge_in_full(&settings);
         };
+        let up = |among: usize| (1.0 / among as f64).next_up().min(1.0);
         core.budget.charge(&settings, |peer| {
-            let Ok(watcher) = settling.members.binary_search(&peer) else { return 0.0 };
-            settling
-                .plan
-                .heard_among(source, watcher)
-                .map_or(0.0, |among| (1.0 / among as f64).next_up().min(1.0))
+            // Who is outside gets the model when it comes back: it hears the total.
+            let Ok(watcher) = settling.members.binary_search(&peer) else {
+                return up(settling.members.len());
+            };
+            settling.plan.heard_among(source, watcher).map_or(0.0, up)
         });
     }
 
@@ -396,7 +397,7 @@ impl Rounds {
             version: self.model.version(),
             model: self.model.encoded(),
             records: core.next_record,
-            spent: core.budget.saved(&core.settings, pending),
+            spent: core.budget.saved(pending),
             acceptor: Some(self.assembly.acceptor.clone()),
         };
         core.outputs.push(Output::Save(snapshot));

@@ -1,25 +1,40 @@
 //! Records of the nodes, the common test set, and what may be said about them in public.
 
 use learn::data::{DataSource, Dataset, Scaling, SourceKind, hold_out};
-use learn::gradient::PoissonSampler;
+use learn::gradient::{PoissonSampler, rounding};
+use learn::model::Model;
 
 use super::error::SetupError;
 use crate::config::{AlgorithmKind, Config};
-use crate::work::Adjacency;
+use crate::work::{CommonScale, MOST_LANES};
 
 /// Numbers of records of the nodes, as far as they are known.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq)]
 pub(super) struct Sizes {
     /// No node has fewer.
     pub(super) smallest: usize,
     /// No node has more, where that is known.
     pub(super) largest: Option<usize>,
+    /// How many a node has on average, where that is known.
+    pub(super) mean: Option<f64>,
 }
+
+/// Rounding of sums over so many records is paid for where others' numbers are unknown.
+const RECORDS_PAID_FOR: usize = 1 << 16;
 
 impl Sizes {
     pub(super) fn of_all(parts: &[Dataset]) -> Self {
         let sizes = || parts.iter().map(Dataset::len);
-        Self { smallest: sizes().min().unwrap_or(0), largest: sizes().max() }
+        let mean = sizes().sum::<usize>() as f64 / parts.len().max(1) as f64;
+        Self { smallest: sizes().min().unwrap_or(0), largest: sizes().max(), mean: Some(mean) }
+    }
+
+    /// Divisor and rounding bound that all nodes use: the batch size, or the mean number of records for whole batches.
+    pub(super) fn common_scale(&self, config: &Config, model: &dyn Model) -> Result<CommonScale, SetupError> {
+        let batch = config.batch_size.map(|batch| batch as f64);
+        let divisor = batch.or(self.mean).ok_or(SetupError::NeedsBatchSize)?;
+        let records = self.largest.unwrap_or(RECORDS_PAID_FOR);
+        Ok(CommonScale { divisor, slack: rounding::slack(records, model.chunk_rows(), MOST_LANES) })
     }
 
     /// How the smallest node samples: with the highest rate of all.
@@ -27,19 +42,6 @@ impl Sizes {
         let expected = config.batch_size.map_or(self.smallest as f64, |batch| batch as f64);
         Ok(PoissonSampler::for_batch(expected, self.smallest)?)
     }
-}
-
-/// Standard deviations of the nodes' noise relative to each other: one over the expected batch. Empty where all are equal, or others are unknown.
-pub(super) fn relative_noise(config: &Config, parts: &[Dataset]) -> Vec<f64> {
-    if config.privacy.adjacency == Adjacency::Node || parts.len() != config.nodes {
-        return Vec::new();
-    }
-    let batch = |data: &Dataset| config.batch_size.map_or(data.len(), |batch| batch.min(data.len()));
-    let first = batch(&parts[0]);
-    if parts.iter().all(|data| batch(data) == first) {
-        return Vec::new();
-    }
-    parts.iter().map(|data| 1.0 / batch(data) as f64).collect()
 }
 
 /// Every node's records and the common test set: the source's own, or a part that was kept apart. `mean` tests nothing and uses all records.

@@ -68,6 +68,9 @@ pub enum SetupError {
     /// A budget that cannot be met.
     #[error("cannot find the noise for the budget")]
     Budget(#[from] PlanError),
+    /// Whole batches where nobody knows how many records others have.
+    #[error("`batch_size = \"all\"` needs to know how many records every node has")]
+    NeedsBatchSize,
     /// A row that is longer than was declared.
     #[error("a record has norm {norm:.4}, above the declared `privacy.row_norm = {declared}`")]
     RowNorm {
@@ -107,6 +110,9 @@ impl SetupError {
             Self::Optimiser(error) => Some(error.hint()),
             Self::Clip(error) => Some(error.hint().into()),
             Self::Budget(error) => error.hint(),
+            Self::NeedsBatchSize => Some(
+                "agree on a number, such as `batch_size = 32`: sums are divided by it at every node".into(),
+            ),
             Self::RowNorm { .. } => Some(
                 "scale the rows (`data = \"…:scale=l2\"`), or agree on a larger `privacy.row_norm`".into(),
             ),

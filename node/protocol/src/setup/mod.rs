@@ -79,7 +79,7 @@ impl Setup {
         }
         let train = vec![own];
         let row_norm = data::row_norm(&config, &train)?;
-        let sizes = Sizes { smallest: declared, largest: None };
+        let sizes = Sizes { smallest: declared, largest: None, mean: None };
         Self::assemble(config, (train, test), sizes, row_norm)
     }
 
@@ -116,8 +116,8 @@ impl Setup {
             budget: Vec::new(),
             timeouts: config.timeouts,
         };
-        let plan = plan::plan(&config, &shape(&config, &settings, rho, &train), sizes)?;
-        let work = work(&config, plan.planned.noise_multiplier)?;
+        let plan = plan::plan(&config, &shape(&config, &settings, rho), sizes)?;
+        let work = work(&config, model.as_ref(), plan.planned.noise_multiplier, sizes)?;
         let parameters = settings.initial.len();
         let (contribution_noise, largest_norm) = noise_sizes(&config, &work, parameters, sizes);
         settings.algorithm = algorithm::with_message_noise(settings.algorithm, &config, contribution_noise);
@@ -138,14 +138,13 @@ impl Setup {
 
     /// What an account must know of the run besides its log.
     pub fn shape(&self) -> Shape {
-        shape(&self.config, &self.settings, self.rho, &self.train)
+        shape(&self.config, &self.settings, self.rho)
     }
 }
 
-fn shape(config: &Config, settings: &Settings, rho: Option<f64>, train: &[Dataset]) -> Shape {
+fn shape(config: &Config, settings: &Settings, rho: Option<f64>) -> Shape {
     Shape::new(settings, config.privacy.adjacency, config.privacy.delta)
         .with_rho(rho)
-        .with_noise(data::relative_noise(config, train))
         .with_message_noise(config.algorithm.message_noise)
 }
 
@@ -156,10 +155,18 @@ fn run_number(run_id: &str) -> RunId {
     RunId(u64::from_le_bytes(first))
 }
 
-fn work(config: &Config, noise_multiplier: f64) -> Result<WorkSettings, SetupError> {
+fn work(
+    config: &Config,
+    model: &dyn Model,
+    noise_multiplier: f64,
+    sizes: Sizes,
+) -> Result<WorkSettings, SetupError> {
     let unit = match (config.algorithm.kind, config.privacy.adjacency) {
         (AlgorithmKind::Mean, _) => Unit::Value,
-        (_, Adjacency::Record) => Unit::Record { batch: config.batch_size.map(|batch| batch as f64) },
+        (_, Adjacency::Record) => Unit::Record {
+            batch: config.batch_size.map(|batch| batch as f64),
+            common: sizes.common_scale(config, model)?,
+        },
         (_, Adjacency::Node) => Unit::Node {
             local: LocalSteps {
                 steps: config.local_steps,
@@ -204,11 +211,17 @@ fn rho(config: &Config, model: &dyn Model, row_norm: f64, sizes: Sizes) -> Optio
         return None;
     }
     let weight = match config.batch_size {
-        None => 1.0,
+        None => sizes.largest? as f64 / sizes.mean?,
         // A Poisson sample may happen to be everything.
-        Some(batch) => (sizes.largest? as f64 / batch as f64).max(1.0),
+        Some(batch) => sizes.largest? as f64 / batch as f64,
     };
-    model::certified_rho(model, row_norm, config.learning_rate, Some(config.privacy.clip_norm), weight)
+    model::certified_rho(
+        model,
+        row_norm,
+        config.learning_rate,
+        Some(config.privacy.clip_norm),
+        weight.max(1.0),
+    )
 }
 
 /// Standard deviation of a contribution's noise per coordinate, and the largest norm of an honest contribution: its signal, and noise of norm
@@ -216,11 +229,13 @@ fn rho(config: &Config, model: &dyn Model, row_norm: f64, sizes: Sizes) -> Optio
 fn noise_sizes(config: &Config, work: &WorkSettings, parameters: usize, sizes: Sizes) -> (f64, f64) {
     let clip = config.privacy.clip_norm;
     let (signal, divisor) = match work.unit {
-        Unit::Record { batch: None } => (clip, sizes.smallest as f64),
-        Unit::Record { batch: Some(batch) } => {
-            let batch = batch.min(sizes.smallest as f64);
+        Unit::Record { batch: None, common } => {
+            let records = sizes.largest.map_or(common.divisor, |largest| largest as f64);
+            (clip * records / common.divisor, common.divisor)
+        }
+        Unit::Record { batch: Some(batch), common } => {
             // More than eight deviations above the mean of a Poisson sample.
-            (clip * (1.0 + (8.0 * batch.sqrt() + 32.0) / batch), batch)
+            (clip * (1.0 + (8.0 * batch.sqrt() + 32.0) / batch), common.divisor)
         }
         Unit::Node { .. } | Unit::Value => (clip, 1.0),
     };

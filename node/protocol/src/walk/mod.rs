@@ -17,28 +17,26 @@
 
 mod custody;
 mod notice;
+mod passing;
 mod path;
 
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
 use learn::optimiser::Optimiser;
 
-use self::custody::{Copy, Held, Origin, Stage};
+use self::custody::{Copy, Held, Origin};
 use self::notice::Notice;
-use self::path::Move;
+use self::passing::tell_origin;
 use crate::contribution::Contribution;
 use crate::core::{Core, squared_norm, stepped};
 use crate::event::{FaultKind, RunEvent};
 use crate::gossip::SAVED_UP_TO;
-use crate::message::{Body, Message, Patience};
+use crate::message::{Body, Message};
 use crate::node::{Input, Output, Snapshot};
 use crate::settings::{Algorithm, Settings, WalkSettings};
 use crate::values::Values;
 use crate::work::Computed;
 use crate::{PeerIx, Time, plausible};
-
-/// A holder that hears nothing of a token that it passed on asks after so many times `silence`.
-const GUARDED: u64 = 3;
 
 /// The state machine: any number of tokens, one contribution at a time.
 pub(crate) struct Walk {
@@ -168,24 +166,6 @@ impl Walk {
         core.fault(from, fault, hop);
     }
 
-    /// A token that is not new: it is answered, for the answer may have been lost, and not used.
-    fn answer_again(&mut self, core: &mut Core, from: PeerIx, again: &Held) {
-        let Held { token, hop, generation, origin, .. } = *again;
-        if !core.tolerates(from, hop) {
-            return;
-        }
-        core.send(from, (hop, 0), Body::TokenHere { token, hop, generation });
-        let held = self.queue.iter().chain(self.current.iter().filter(|_| !self.stale));
-        let offered = self.copies.iter().filter(|copy| !copy.confirmed).map(|copy| &copy.sent);
-        let is_here = held.chain(offered).any(|held| held.token == token && held.origin == origin);
-        if !is_here {
-            core.send(from, (hop, 0), Body::TokenSafe { token, hop, generation });
-        }
-        if self.over.contains(&token) {
-            core.send(from, (hop, 0), Body::Over { token });
-        }
-    }
-
     /// A new token is here, from outside or by staying.
     fn hold(&mut self, core: &mut Core, held: Held, from: PeerIx) {
         let Held { token, hop, generation, .. } = held;
@@ -259,7 +239,7 @@ impl Walk {
                 version: self.hop + 1,
                 model: self.model.clone(),
                 records: core.next_record,
-                spent: core.budget.saved(&core.settings, 0),
+                spent: core.budget.saved(0),
                 acceptor: None,
             }));
         }
@@ -269,49 +249,6 @@ impl Walk {
             self.notices.push(Notice::new(core, held.token));
         } else {
             self.offer(core, held, None);
-        }
-    }
-
-    /// Sends a token to its next holder.
-    fn offer(&mut self, core: &mut Core, held: Held, avoided: Option<PeerIx>) {
-        let at = Move { token: held.token, generation: held.generation, hop: held.hop };
-        let kernel = &walk_settings(&core.settings).kernel;
-        let to = path::next_holder(kernel, &core.settings.key, at, core.me, avoided);
-        let sent = Held { hop: held.hop + 1, ..held };
-        if to == core.me {
-            return self.hold(core, sent, core.me);
-        }
-        let copy = Copy { sent, to, stage: offered(core), confirmed: false };
-        core.send(to, (copy.sent.hop, 0), copy.body());
-        self.copies.push(copy);
-    }
-
-    /// The receiver has the token: the holder before may forget its copy.
-    fn on_here(&mut self, core: &mut Core, from: PeerIx, name: (u32, u32, u32)) {
-        let Some(copy) = self.copies.iter_mut().find(|copy| copy.is(name, from)) else {
-            core.tolerates(from, name.1);
-            return;
-        };
-        if matches!(copy.stage, Stage::Offered(_)) {
-            let until = core.now.after(core.settings.timeouts.silence.saturating_mul(GUARDED));
-            copy.stage = Stage::Guarded { until };
-        }
-        if !std::mem::replace(&mut copy.confirmed, true) {
-            tell_origin(core, &copy.sent);
-        }
-    }
-
-    /// The token is safe beyond its receiver: the copy may go.
-    fn on_safe(&mut self, core: &mut Core, from: PeerIx, name: (u32, u32, u32)) {
-        if name.1 == aware(core) {
-            self.notices.iter_mut().for_each(|notice| notice.on_aware(name.0, from));
-        } else if let Some(at) = self.copies.iter().position(|copy| copy.is(name, from)) {
-            let copy = self.copies.remove(at);
-            if !copy.confirmed {
-                tell_origin(core, &copy.sent);
-            }
-        } else {
-            core.tolerates(from, name.1);
         }
     }
 
@@ -330,57 +267,6 @@ impl Walk {
         if self.over.len() == walk_settings(&core.settings).starts.len() {
             core.finish(self.hop, self.model.as_slice(), "all tokens made their last hop");
         }
-    }
-
-    fn on_time(&mut self, core: &mut Core) {
-        for mut copy in std::mem::take(&mut self.copies) {
-            if copy.wake_at() > core.now {
-                self.copies.push(copy);
-                continue;
-            }
-            copy.stage = match copy.stage {
-                Stage::Offered(patience) if core.now >= patience.until => {
-                    self.restart(core, copy);
-                    continue;
-                }
-                Stage::Offered(patience) => Stage::Offered(Patience {
-                    again: core.now.after(core.settings.timeouts.resend),
-                    ..patience
-                }),
-                Stage::Guarded { .. } => offered(core),
-            };
-            core.send(copy.to, (copy.sent.hop, 0), copy.body());
-            self.copies.push(copy);
-        }
-        self.notices.iter_mut().for_each(|notice| notice.on_tick(core));
-        self.notices.retain(|notice| notice.is_needed(core.now));
-    }
-
-    /// The receiver does not answer: the token goes on from the copy, to somebody else, under a new generation.
-    fn restart(&mut self, core: &mut Core, copy: Copy) {
-        let newest = self.seen.get(&copy.sent.token).map_or(0, |seen| seen.0);
-        let generation = copy.sent.generation.max(newest).saturating_add(1);
-        let held = Held { hop: copy.sent.hop - 1, generation, ..copy.sent };
-        let Held { token, hop, .. } = held;
-        self.seen.insert(token, (generation, hop));
-        core.log(RunEvent::TokenRestarted { token, hop, generation });
-        self.offer(core, held, Some(copy.to));
-    }
-}
-
-fn offered(core: &Core) -> Stage {
-    let timeouts = core.settings.timeouts;
-    Stage::Offered(Patience {
-        again: core.now.after(timeouts.resend),
-        until: core.now.after(timeouts.silence),
-        latest: core.now.after(timeouts.silence),
-    })
-}
-
-/// The copy of the last other holder is no longer needed.
-fn tell_origin(core: &mut Core, held: &Held) {
-    if let Some(Origin { peer, hop, generation }) = held.origin {
-        core.send(peer, (hop, 0), Body::TokenSafe { token: held.token, hop, generation });
     }
 }
 

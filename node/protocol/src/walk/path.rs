@@ -53,3 +53,23 @@ fn one_draw(kernel: &MixingMatrix, from: PeerIx, uniform: f64) -> PeerIx {
     // Where rounding keeps the sum below the draw, the last possible move is made.
     last
 }
+
+#[cfg(test)]
+mod tests {
+    use topology::{Graph, WalkKernel};
+
+    use super::*;
+
+    #[test]
+    fn a_peer_that_did_not_answer_is_avoided_where_there_is_another() {
+        let path = Graph::from_edges(3, &[(0, 1), (1, 2)]).unwrap().0;
+        let kernel = WalkKernel::Simple.matrix(&path).unwrap();
+        let key = RunKey::new("avoid");
+        for token in 0..50 {
+            let at = Move { token, generation: 1, hop: 4 };
+            assert_eq!(next_holder(&kernel, &key, at, 1, Some(0)), 2);
+            assert_eq!(next_holder(&kernel, &key, at, 1, Some(2)), 0);
+            assert_eq!(next_holder(&kernel, &key, at, 0, Some(1)), 1, "it has no other neighbour");
+        }
+    }
+}

@@ -194,7 +194,7 @@ pub(super) fn figures(shape: &Shape, local: f64) -> Figures {
         tally.charge_round(&blocks_of(shape, round), &members, &kinds);
     }
     let pending = tally.pending(std::iter::empty());
-    let table = tally.table(&pending, &vec![local; shape.nodes], None);
+    let table = tally.table(&pending, &vec![local; shape.nodes]);
     let worst = if table.complete { table.worst().0 } else { local };
     Figures { analysis: table.mean_name(), worst, mean: table.mean(), local }
 }

@@ -1,0 +1,99 @@
+use privacy::network::doubling::Blocks;
+use proptest::prelude::*;
+use topology::schedule::{Plan, shuffled_order};
+
+use super::super::ReleaseKind;
+use super::super::{Aim, Protects, Question, Visibility, epsilon_of, plan};
+use super::*;
+use crate::contribution::Budget;
+use crate::settings::Scope;
+
+/// What a node's budget let happen: contributions made, and the leverages charged towards each peer.
+struct Walkthrough {
+    made: u32,
+    leverages: Vec<Vec<f64>>,
+}
+
+/// Runs node 0's budget over rounds of which `broken(t)` break, as the state machine does: one round is pending besides the new one.
+fn walk_through(settings: &Settings, rounds: u32, broken: impl Fn(u32) -> bool) -> Walkthrough {
+    let mut budget = Budget::new(settings);
+    let mut done = Walkthrough { made: 0, leverages: vec![Vec::new(); settings.nodes] };
+    let mut pending: Option<u32> = None;
+    let mut settle = |budget: &mut Budget, round: u32| {
+        let plan = Plan::with_order(shuffled_order(&settings.key, u64::from(round), settings.nodes)).unwrap();
+        let mut column = vec![1.0; settings.nodes];
+        if !broken(round) {
+            Blocks::new(&plan, |_| true).leverages_of(0, &mut column);
+        }
+        column[0] = 0.0;
+        budget.charge(settings, |peer| column[peer as usize]);
+        done.leverages.iter_mut().zip(&column).for_each(|(list, leverage)| list.push(*leverage));
+    };
+    for round in 0..rounds {
+        let before = pending.take();
+        if budget.admits(settings, u32::from(before.is_some())).is_ok() {
+            pending = Some(round);
+        }
+        if let Some(before) = before {
+            settle(&mut budget, before);
+        }
+    }
+    if let Some(last) = pending {
+        settle(&mut budget, last);
+    }
+    done.made = done.leverages[1].len() as u32;
+    done
+}
+
+fn planned(nodes: usize, rounds: u32, protects: Protects, scope: Scope) -> Settings {
+    let shape =
+        shape(nodes, rounds, Algorithm::Rounds(crate::settings::RoundsSettings::new(0)), DpEvent::NonPrivate);
+    let question = Question { shape: &shape, protects, visibility: Visibility::Network };
+    let plan = plan(&question, Aim::Epsilon { epsilon: 2.0, scope }).unwrap();
+    let mut settings =
+        settings(nodes, rounds, Algorithm::Rounds(crate::settings::RoundsSettings::new(0)), plan.release);
+    settings.budget = plan.budget;
+    settings
+}
+
+fn epsilon_towards(settings: &Settings, leverages: &[f64]) -> f64 {
+    let histogram: Vec<(f64, u64)> = leverages.iter().map(|&leverage| (leverage, 1)).collect();
+    epsilon_of(ReleaseKind::of(&settings.release), &histogram, DELTA).unwrap()
+}
+
+const CASES: [(Protects, Scope); 5] = [
+    (Protects::Node, Scope::Worst),
+    (Protects::Node, Scope::Mean),
+    (Protects::Node, Scope::Local),
+    (Protects::Record { rate: 0.1 }, Scope::Worst),
+    (Protects::Record { rate: 0.1 }, Scope::Mean),
+];
+
+#[test]
+fn an_undisturbed_run_is_admitted_in_full_and_broken_rounds_are_refused_in_the_end() {
+    for (protects, scope) in CASES {
+        for (nodes, rounds) in [(2, 5), (7, 1), (7, 2), (8, 30)] {
+            let settings = planned(nodes, rounds, protects, scope);
+            let undisturbed = walk_through(&settings, rounds, |_| false);
+            assert_eq!(undisturbed.made, rounds, "{protects:?} {scope:?}, {nodes} nodes");
+            let disturbed = walk_through(&settings, 10 * rounds + 40, |_| true);
+            assert!(disturbed.made < 10 * rounds + 40, "{protects:?} {scope:?}, {nodes} nodes");
+        }
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(12))]
+    #[test]
+    fn the_target_is_never_passed_whatever_breaks(case in 0usize..5, nodes in 2usize..10, rounds in 1u32..12, breaks in any::<u64>()) {
+        let (protects, scope) = CASES[case];
+        let settings = planned(nodes, rounds, protects, scope);
+        let done = walk_through(&settings, 60, |round| breaks >> (round % 64) & 1 == 1);
+        let epsilons: Vec<f64> = done.leverages[1..].iter().map(|list| epsilon_towards(&settings, list)).collect();
+        let reached = match scope {
+            Scope::Worst | Scope::Local => epsilons.iter().copied().fold(0.0, f64::max),
+            Scope::Mean => epsilons.iter().sum::<f64>() / epsilons.len() as f64,
+        };
+        prop_assert!(reached <= 2.0 + 1e-9, "{:?} {:?}: {}", protects, scope, reached);
+    }
+}

@@ -1,0 +1,91 @@
+use privacy::network::contractive::{Update, boundary};
+use privacy::network::{Run, Watchers, rounds};
+
+use super::super::Account;
+use super::*;
+
+const Z: f64 = 3.0;
+const PATH: [(u32, u32); 3] = [(0, 1), (1, 2), (2, 3)];
+
+fn mixed(node: usize, round: u32, missing: Vec<(u32, u32)>, late: Vec<(u32, u32, u32)>) -> LogLine {
+    line(node, RunEvent::Mixed { round, missing, late })
+}
+
+fn account(rounds: u32, steps: usize, train: bool, rho: Option<f64>, lines: &[LogLine]) -> Account {
+    let shape = shape(4, rounds, gossip_on(&PATH, 4, steps, train), gaussian(Z)).with_rho(rho);
+    let mut account = Account::new(shape).unwrap();
+    lines.iter().for_each(|line| account.push(line));
+    account
+}
+
+fn undisturbed(rounds: u32) -> Vec<LogLine> {
+    let one = |round| {
+        (0..4)
+            .map(move |node| released(node, round))
+            .chain((0..4).map(move |node| mixed(node, round, vec![], vec![])))
+    };
+    (0..rounds).flat_map(one).collect()
+}
+
+fn matrix() -> topology::MixingMatrix {
+    Weights::Metropolis.matrix(&Graph::from_edges(4, &PATH).unwrap().0).unwrap()
+}
+
+#[test]
+fn one_shot_averaging_costs_what_the_exact_linear_algebra_says() {
+    let mut account = account(1, 2, false, None, &undisturbed(1));
+    let run = Run::on_graph(matrix(), 2, 1).unwrap();
+    for watcher in 0..4 {
+        let unit = rounds::loss(&run, &Watchers::new(&[watcher], 4).unwrap()).unwrap();
+        for source in (0..4).filter(|&source| source != watcher) {
+            let found = account.mu2(source, watcher) * Z * Z;
+            assert!(
+                (found - unit[source]).abs() < 1e-6,
+                "{source} to {watcher}: {found} for {}",
+                unit[source]
+            );
+        }
+    }
+    assert_eq!(account.summary().mean.analysis, "rounds");
+}
+
+#[test]
+fn a_message_that_did_not_come_reveals_nothing_and_a_late_one_everything() {
+    let with = |missing: Vec<(u32, u32)>, late: Vec<(u32, u32, u32)>| {
+        let mut lines: Vec<LogLine> = (0..4).map(|node| released(node, 0)).collect();
+        lines.push(mixed(0, 0, missing, late));
+        lines.extend((1..4).map(|node| mixed(node, 0, vec![], vec![])));
+        account(1, 1, false, None, &lines).mu2(1, 0) * Z * Z
+    };
+    assert!((with(vec![], vec![]) - 1.0).abs() < 1e-9);
+    assert_eq!(with(vec![(0, 1)], vec![]), 0.0);
+    assert!((with(vec![(0, 1)], vec![(0, 0, 1)]) - 1.0).abs() < 1e-9);
+    // A node whose mixing was never reported counts as having received it.
+    let lines: Vec<LogLine> = (0..4).map(|node| released(node, 0)).collect();
+    assert!((account(1, 1, false, None, &lines).mu2(1, 0) * Z * Z - 1.0).abs() < 1e-9);
+}
+
+#[test]
+fn training_is_priced_by_absorption_where_certified_and_as_local_elsewhere() {
+    let mut certified = account(3, 1, true, Some(1.0), &undisturbed(3));
+    let run = Run::on_graph(matrix(), 1, 3).unwrap();
+    let unit = boundary::loss(&run, &Watchers::new(&[0], 4).unwrap(), Update::lipschitz(1.0).unwrap());
+    for (source, unit) in unit.iter().enumerate().skip(1) {
+        let expected = unit.min(3.0);
+        let found = certified.mu2(source, 0) * Z * Z;
+        assert!((found - expected).abs() < 1e-6, "{source}: {found} for {expected}");
+    }
+    assert_eq!(certified.summary().mean.analysis, "contractive");
+    let mut plain = account(3, 1, true, None, &undisturbed(3));
+    assert!((plain.mu2(3, 0) * Z * Z - 3.0).abs() < 1e-6);
+    assert!(plain.summary().mean.analysis.starts_with("local"));
+}
+
+#[test]
+fn a_node_that_comes_back_after_an_unfinished_round_makes_all_local() {
+    let mut lines = undisturbed(3);
+    lines.retain(|line| !(line.node == Some(2) && matches!(line.event, RunEvent::Mixed { round: 1, .. })));
+    let mut account = account(3, 1, true, Some(1.0), &lines);
+    assert!((account.mu2(3, 0) * Z * Z - 3.0).abs() < 1e-6);
+    assert!(account.summary().mean.analysis.contains("came back"));
+}

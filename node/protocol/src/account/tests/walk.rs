@@ -1,0 +1,102 @@
+use super::super::Account;
+use super::*;
+use crate::settings::WalkSettings;
+
+const Z: f64 = 4.0;
+
+fn held(node: usize, hop: u32, generation: u32) -> LogLine {
+    line(node, RunEvent::Held { token: 0, hop, generation, from: 0 })
+}
+
+fn added(node: usize, hop: u32, generation: u32) -> LogLine {
+    line(node, RunEvent::Released { round: hop, token: 0, generation, release: None, loss: None })
+}
+
+fn account(rho: Option<f64>, lines: &[LogLine]) -> Account {
+    let kernel = Arc::new(topology::MixingMatrix::identity(4));
+    let walk = Algorithm::Walk(WalkSettings { kernel, starts: vec![0] });
+    let mut account = Account::new(shape(4, 8, walk, gaussian(Z)).with_rho(rho)).unwrap();
+    lines.iter().for_each(|line| account.push(line));
+    account
+}
+
+/// Holders in order, with whether each contributed.
+fn path(visits: &[(usize, bool)], first: u32, generation: u32) -> Vec<LogLine> {
+    let one = |(at, &(node, adds)): (usize, &(usize, bool))| {
+        let hop = first + at as u32;
+        let mut lines = vec![held(node, hop, generation)];
+        lines.extend(adds.then(|| added(node, hop, generation)));
+        lines
+    };
+    visits.iter().enumerate().flat_map(one).collect()
+}
+
+fn close(found: f64, expected: f64) -> bool {
+    (found * Z * Z - expected).abs() < 1e-7
+}
+
+#[test]
+fn one_visit_k_steps_before_the_look_costs_one_over_k() {
+    let lines = path(&[(0, true), (1, true), (2, true), (3, true), (0, true)], 0, 0);
+    let mut account = account(Some(1.0), &lines);
+    assert!(
+        close(account.mu2(1, 0), 1.0 / 3.0) && close(account.mu2(2, 0), 0.5) && close(account.mu2(3, 0), 1.0)
+    );
+    // Nobody saw the token after node 0 added to it the last time, but node 1 did after the first.
+    assert!(close(account.mu2(0, 1), 1.0));
+    assert_eq!(account.summary().mean.analysis, "walk");
+}
+
+#[test]
+fn a_holder_that_adds_nothing_hides_nothing() {
+    let lines = path(&[(0, true), (1, true), (2, false), (3, false), (0, false)], 0, 0);
+    let mut account = account(Some(1.0), &lines);
+    assert!(close(account.mu2(1, 0), 1.0));
+    assert_eq!(account.mu2(2, 0), 0.0);
+    assert!(close(account.mu2(1, 2), 1.0) && close(account.mu2(1, 3), 1.0));
+}
+
+#[test]
+fn a_token_that_was_started_again_costs_the_sum_over_its_branches() {
+    // 0 1 2 then lost on the way; node 1 starts it again after its own hop: 0 1 | 3 0.
+    let mut lines = path(&[(0, true), (1, true), (2, true), (0, true)], 0, 0);
+    lines.push(line(1, RunEvent::TokenRestarted { token: 0, hop: 2, generation: 1 }));
+    lines.extend(path(&[(3, true), (0, true)], 2, 1));
+    let mut account = account(Some(1.0), &lines);
+    // Node 1 is seen by node 0 two steps later in both branches.
+    assert!(close(account.mu2(1, 0), 1.0), "{}", account.mu2(1, 0) * Z * Z);
+    assert!(close(account.mu2(2, 0), 1.0) && close(account.mu2(3, 0), 1.0));
+    // Never above local: node 1 contributed once.
+    assert!(account.epsilon(1, 0) <= account.summary().local.epsilon);
+}
+
+#[test]
+fn what_the_theorem_does_not_cover_is_local() {
+    let lines = path(&[(0, true), (1, true), (2, true), (3, true), (0, true)], 0, 0);
+    let mut expanding = account(Some(1.1), &lines);
+    assert!(close(expanding.mu2(1, 0), 1.0));
+    assert!(expanding.summary().mean.analysis.starts_with("local"));
+    let mut forked = lines.clone();
+    forked.push(held(2, 1, 0));
+    assert!(account(Some(1.0), &forked).summary().mean.analysis.contains("two holders"));
+    let mut stray = lines;
+    stray.push(line(3, RunEvent::TokenRestarted { token: 0, hop: 7, generation: 1 }));
+    assert!(account(Some(1.0), &stray).summary().mean.analysis.starts_with("local"));
+}
+
+#[test]
+fn a_bad_line_of_a_log_is_named() {
+    let folder = std::env::temp_dir().join(format!("murmur-account-{}", std::process::id()));
+    std::fs::create_dir_all(&folder).unwrap();
+    let file = folder.join("log.jsonl");
+    let good = serde_json::to_string(&held(0, 0, 0)).unwrap();
+    std::fs::write(&file, format!("{good}\n\n{{\"t\":1}}\n")).unwrap();
+    let shape = account(Some(1.0), &[]).shape().clone();
+    let error = Account::read(&file, shape.clone()).unwrap_err();
+    assert!(error.to_string().contains("line 3"), "{error}");
+    assert!(error.hint().is_some());
+    std::fs::write(&file, format!("{good}\n")).unwrap();
+    assert_eq!(Account::read(&file, shape.clone()).unwrap().summary().releases, 0);
+    std::fs::remove_dir_all(&folder).unwrap();
+    assert!(Account::read(&file, shape).unwrap_err().to_string().contains("cannot be read"));
+}

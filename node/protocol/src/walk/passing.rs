@@ -1,0 +1,128 @@
+//! Passing a token on, reliably: offers, answers, guarded copies and restarts.
+//!
+//! Invariant: what is sent again is the same bytes, so it costs nothing; a token goes to somebody else only under a new generation.
+
+use super::custody::{Copy, Held, Origin, Stage};
+use super::path::{self, Move};
+use super::{Walk, aware, walk_settings};
+use crate::PeerIx;
+use crate::core::Core;
+use crate::event::RunEvent;
+use crate::message::{Body, Patience};
+
+/// A holder that hears nothing of a token that it passed on asks after so many times `silence`.
+const GUARDED: u64 = 3;
+
+impl Walk {
+    /// Sends a token to its next holder.
+    pub(super) fn offer(&mut self, core: &mut Core, held: Held, avoided: Option<PeerIx>) {
+        let at = Move { token: held.token, generation: held.generation, hop: held.hop };
+        let kernel = &walk_settings(&core.settings).kernel;
+        let to = path::next_holder(kernel, &core.settings.key, at, core.me, avoided);
+        let sent = Held { hop: held.hop + 1, ..held };
+        if to == core.me {
+            return self.hold(core, sent, core.me);
+        }
+        let copy = Copy { sent, to, stage: offered(core), confirmed: false };
+        core.send(to, (copy.sent.hop, 0), copy.body());
+        self.copies.push(copy);
+    }
+
+    /// A token that is not new: it is answered, for the answer may have been lost, and not used.
+    pub(super) fn answer_again(&mut self, core: &mut Core, from: PeerIx, again: &Held) {
+        let Held { token, hop, generation, origin, .. } = *again;
+        if !core.tolerates(from, hop) {
+            return;
+        }
+        core.send(from, (hop, 0), Body::TokenHere { token, hop, generation });
+        let held = self.queue.iter().chain(self.current.iter().filter(|_| !self.stale));
+        let offered = self.copies.iter().filter(|copy| !copy.confirmed).map(|copy| &copy.sent);
+        let is_here = held.chain(offered).any(|held| held.token == token && held.origin == origin);
+        if !is_here {
+            core.send(from, (hop, 0), Body::TokenSafe { token, hop, generation });
+        }
+        if self.over.contains(&token) {
+            core.send(from, (hop, 0), Body::Over { token });
+        }
+    }
+
+    /// The receiver has the token: the holder before may forget its copy.
+    pub(super) fn on_here(&mut self, core: &mut Core, from: PeerIx, name: (u32, u32, u32)) {
+        let Some(copy) = self.copies.iter_mut().find(|copy| copy.is(name, from)) else {
+            core.tolerates(from, name.1);
+            return;
+        };
+        if matches!(copy.stage, Stage::Offered(_)) {
+            let until = core.now.after(core.settings.timeouts.silence.saturating_mul(GUARDED));
+            copy.stage = Stage::Guarded { until };
+        }
+        if !std::mem::replace(&mut copy.confirmed, true) {
+            tell_origin(core, &copy.sent);
+        }
+    }
+
+    /// The token is safe beyond its receiver: the copy may go.
+    pub(super) fn on_safe(&mut self, core: &mut Core, from: PeerIx, name: (u32, u32, u32)) {
+        if name.1 == aware(core) {
+            self.notices.iter_mut().for_each(|notice| notice.on_aware(name.0, from));
+        } else if let Some(at) = self.copies.iter().position(|copy| copy.is(name, from)) {
+            let copy = self.copies.remove(at);
+            if !copy.confirmed {
+                tell_origin(core, &copy.sent);
+            }
+        } else {
+            core.tolerates(from, name.1);
+        }
+    }
+
+    pub(super) fn on_time(&mut self, core: &mut Core) {
+        for mut copy in std::mem::take(&mut self.copies) {
+            if copy.wake_at() > core.now {
+                self.copies.push(copy);
+                continue;
+            }
+            copy.stage = match copy.stage {
+                Stage::Offered(patience) if core.now >= patience.until => {
+                    self.restart(core, copy);
+                    continue;
+                }
+                Stage::Offered(patience) => Stage::Offered(Patience {
+                    again: core.now.after(core.settings.timeouts.resend),
+                    ..patience
+                }),
+                Stage::Guarded { .. } => offered(core),
+            };
+            core.send(copy.to, (copy.sent.hop, 0), copy.body());
+            self.copies.push(copy);
+        }
+        self.notices.iter_mut().for_each(|notice| notice.on_tick(core));
+        self.notices.retain(|notice| notice.is_needed(core.now));
+    }
+
+    /// The receiver does not answer: the token goes on from the copy, to somebody else, under a new generation.
+    fn restart(&mut self, core: &mut Core, copy: Copy) {
+        let newest = self.seen.get(&copy.sent.token).map_or(0, |seen| seen.0);
+        let generation = copy.sent.generation.max(newest).saturating_add(1);
+        let held = Held { hop: copy.sent.hop - 1, generation, ..copy.sent };
+        let Held { token, hop, .. } = held;
+        self.seen.insert(token, (generation, hop));
+        core.log(RunEvent::TokenRestarted { token, hop, generation });
+        self.offer(core, held, Some(copy.to));
+    }
+}
+
+fn offered(core: &Core) -> Stage {
+    let timeouts = core.settings.timeouts;
+    Stage::Offered(Patience {
+        again: core.now.after(timeouts.resend),
+        until: core.now.after(timeouts.silence),
+        latest: core.now.after(timeouts.silence),
+    })
+}
+
+/// The copy of the last other holder is no longer needed.
+pub(super) fn tell_origin(core: &mut Core, held: &Held) {
+    if let Some(Origin { peer, hop, generation }) = held.origin {
+        core.send(peer, (hop, 0), Body::TokenSafe { token: held.token, hop, generation });
+    }
+}
