@@ -102,12 +102,12 @@ impl Driver {
                     return self.take(steps);
                 }
             }
-            Frame::Refuse(refusal, reason) => return self.on_refused(peer, refusal, reason),
             // The hello is over, and the network keeps the rest for itself.
             Frame::Greeting(_)
             | Frame::Proof(_)
             | Frame::Card(_)
             | Frame::Config(_)
+            | Frame::Refuse(..)
             | Frame::Members(_)
             | Frame::Alive { .. } => {
                 tracing::warn!(%peer, "a frame out of place: link dropped");

@@ -145,7 +145,7 @@ impl EventLoop {
                 command = self.commands.recv() => match command {
                     Some(Command::Call(address)) => self.book.add_address(address, Instant::now()),
                     Some(Command::Drop(peer)) => self.drop_link(peer),
-                    None => break,
+                    Some(Command::Close) | None => break,
                 },
                 () = wait => self.call_those_due(),
             }

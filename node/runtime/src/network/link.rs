@@ -173,6 +173,10 @@ async fn deliver(
             Ok(())
         }
         Frame::Members(known) => inbox.known.send((peer, known)).await.map_err(|_| ()),
+        // Said after the hello, when the other side has thought about it.
+        Frame::Refuse(refusal, reason) => {
+            inbox.events.send(Event::Refused { peer, refusal, reason }).await.map_err(|_| ())
+        }
         frame => inbox.events.send(Event::Frame { peer, id, frame }).await.map_err(|_| ()),
     }
 }

@@ -132,6 +132,7 @@ pub struct Control {
 pub(crate) enum Command {
     Call(Multiaddr),
     Drop(PeerId),
+    Close,
 }
 
 impl Control {
@@ -202,10 +203,12 @@ impl Network {
     /// Ends all conversations; what was queued is still written, for a moment.
     pub async fn close(self) {
         let Self { mut events, control, task } = self;
-        drop(control);
+        // Others may hold a control too, so that the end must be said.
+        let said = control.calls.send(Command::Close);
         let drain = async { while events.recv().await.is_some() {} };
         tokio::join!(drain, async {
-            // A task that panicked has said so already.
+            // A task that ended before, or panicked, needs no telling.
+            let _ = said.await;
             let _ = task.await;
         });
     }

@@ -27,7 +27,7 @@ pub(crate) const MODEL_FILE: &str = "model.safetensors";
 
 /// Arguments of `murmur node`.
 #[derive(Debug, clap::Args)]
-#[command(after_help = EXAMPLES, args_conflicts_with_subcommands = true)]
+#[command(after_help = EXAMPLES, args_conflicts_with_subcommands = true, subcommand_negates_reqs = true)]
 pub(crate) struct Args {
     #[command(subcommand)]
     command: Option<Sub>,

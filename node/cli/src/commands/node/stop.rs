@@ -3,22 +3,30 @@
 use runtime::network::Control;
 use tokio::io::{AsyncBufReadExt, BufReader};
 
-/// Ready at the first signal, or when stdin ends where a parent holds it. A second signal ends the process at once.
-pub(super) async fn requested(parent: Option<Control>) {
-    let orphaned = async {
-        match parent {
-            Some(control) => listen_to_parent(control).await,
-            None => std::future::pending().await,
+/// Ready at the first signal, or when stdin ends where a parent holds it. A second signal, or one when the node has ended its run and only tidies up,
+/// ends the process at once: whatever hangs, it can be stopped.
+pub(super) fn requested(parent: Option<Control>) -> impl Future<Output = ()> {
+    let (ask, asked) = tokio::sync::oneshot::channel();
+    tokio::spawn(async move {
+        let orphaned = async {
+            match parent {
+                Some(control) => listen_to_parent(control).await,
+                None => std::future::pending().await,
+            }
+        };
+        tokio::select! {
+            () = signalled() => {}
+            () = orphaned => {}
         }
-    };
-    tokio::select! {
-        () = signalled() => {}
-        () = orphaned => {}
-    }
-    tokio::spawn(async {
-        signalled().await;
+        if ask.send(()).is_ok() {
+            signalled().await;
+        }
         std::process::exit(130);
     });
+    async {
+        // The task above lives as long as the process.
+        let _ = asked.await;
+    }
 }
 
 /// Lines of a parent: `peer ADDR`. Ends with its end of the pipe, so a child never outlives it.

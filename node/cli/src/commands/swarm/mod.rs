@@ -25,7 +25,7 @@ pub(crate) struct Args {
     #[command(subcommand)]
     command: Option<Sub>,
     #[command(flatten)]
-    run: run::Args,
+    run: run::RunArgs,
 }
 
 #[derive(Debug, clap::Subcommand)]

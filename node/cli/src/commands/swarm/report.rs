@@ -2,14 +2,14 @@
 
 use crate::failure::{Failure, Result};
 use crate::table::Table;
-use learn::checkpoint::{self, CheckpointInfo};
+use learn::checkpoint::CheckpointInfo;
 use protocol::account::{Account, Figure};
 use protocol::config::{Config, Layer};
 use protocol::{LogLine, RunEvent, Setup};
 use serde::Serialize;
+use sim::folder::Folder;
 use sim::metrics::{Judge, mean_model};
 use sim::run::RunResult;
-use std::path::Path;
 
 /// The result: the same object as that of `murmur sim`, with what it is compared with.
 #[derive(Debug, Serialize)]
@@ -82,9 +82,8 @@ impl Report {
     }
 
     /// Writes the files of the run folder.
-    pub(super) fn write(&self, setup: &Setup, folder: &Path) -> Result<()> {
-        crate::output::write(Some(&folder.join("config.toml")), setup.config.to_toml().as_bytes())?;
-        crate::output::write(Some(&folder.join("result.json")), self.json()?.as_bytes())?;
+    pub(super) fn write(&self, setup: &Setup, folder: &Folder) -> Result<()> {
+        folder.write("result.json", self.json()?.as_bytes())?;
         if self.model.is_empty() || !self.model.iter().all(|value| value.is_finite()) {
             return Ok(());
         }
@@ -93,12 +92,7 @@ impl Report {
             round: u64::from(self.result.finished_rounds),
             guarantee: self.guarantee(),
         };
-        checkpoint::save(&folder.join("model.safetensors"), setup.model.as_ref(), &self.model, &info).map_err(
-            |error| {
-                let hint = error.hint();
-                Failure::of(error, Some(hint))
-            },
-        )
+        Ok(folder.save_model(setup.model.as_ref(), &self.model, &info)?)
     }
 
     fn guarantee(&self) -> String {

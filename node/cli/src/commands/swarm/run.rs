@@ -11,6 +11,7 @@ use learn::checkpoint;
 use protocol::config::Config;
 use protocol::{LogLine, Setup};
 use runtime::Secret;
+use sim::folder::Folder;
 use runtime::driver::journal;
 use runtime::identity::Identity;
 use runtime::swarm_file::{Member, SwarmFile};
@@ -24,7 +25,7 @@ const FAREWELL: Duration = Duration::from_secs(10);
 
 /// Arguments of `murmur swarm`.
 #[derive(Debug, clap::Args)]
-pub(super) struct Args {
+pub(super) struct RunArgs {
     /// Configuration of the run [default: handwritten digits]
     config: Option<PathBuf>,
     /// Number of processes
@@ -36,9 +37,9 @@ pub(super) struct Args {
     /// What to print at the end
     #[arg(long, value_enum, default_value_t = Format::Table)]
     format: Format,
-    /// Folder of the run [default: runs/NAME]
-    #[arg(long, value_name = "DIR")]
-    out: Option<PathBuf>,
+    /// Folder in which the run gets a folder of its own
+    #[arg(long, value_name = "DIR", default_value = "runs")]
+    out: PathBuf,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
@@ -50,15 +51,16 @@ enum Format {
 }
 
 /// Starts the processes, waits for them and reports.
-pub(super) fn run(args: &Args) -> Result<ExitCode> {
+pub(super) fn run(args: &RunArgs) -> Result<ExitCode> {
     let nodes = args.nodes.or(args.config.is_none().then_some(8));
     let config = configuration(args.config.as_deref(), &args.set, nodes, None)?;
-    let folder = args.out.clone().unwrap_or_else(|| PathBuf::from("runs").join(&config.name));
+    let mut run_folder = Folder::create(&args.out, &config.name, &config.to_toml())?;
+    let folder = run_folder.path().to_owned();
     let swarm = prepare(&config, &folder)?;
     let tokio = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
     let ended = tokio.block_on(supervise(&config, &swarm, &folder))?;
     tokio.shutdown_background();
-    let lines = merge(&folder, config.nodes)?;
+    let lines = merge(&mut run_folder, config.nodes)?;
     if lines.is_empty() {
         return Err(Failure::new(format!("the run did not begin; see `{}`", folder.display())));
     }
@@ -72,7 +74,7 @@ pub(super) fn run(args: &Args) -> Result<ExitCode> {
         run: folder.display().to_string(),
     };
     let report = Report::new(&left)?;
-    report.write(&setup, &folder)?;
+    report.write(&setup, &run_folder)?;
     let text = match args.format {
         Format::Table => report.table(),
         Format::Json => report.json()?,
@@ -97,11 +99,6 @@ fn node_folder(folder: &Path, node: usize) -> PathBuf {
 
 /// Makes the folders, the identities and the swarm file. Identities are given out in their order, so that node `i` has position `i`.
 fn prepare(config: &Config, folder: &Path) -> Result<PathBuf> {
-    let nodes = folder.join("nodes");
-    if nodes.exists() {
-        return Err(Failure::new(format!("`{}` holds the nodes of an earlier run", folder.display()))
-            .hint("choose another folder with `--out`, or another `--set name=…`"));
-    }
     let mut identities: Vec<Identity> = (0..config.nodes).map(|_| Identity::ephemeral()).collect();
     identities.sort_by_key(Identity::peer_id);
     for (node, identity) in identities.iter().enumerate() {
@@ -117,7 +114,6 @@ fn prepare(config: &Config, folder: &Path) -> Result<PathBuf> {
         roster: identities.iter().map(member).collect(),
     };
     let path = folder.join("swarm.toml");
-    let _ = std::fs::remove_file(&path);
     file.create(&path)?;
     Ok(path)
 }
@@ -198,10 +194,10 @@ fn model(setup: &Setup, folder: &Path) -> Option<Vec<f32>> {
 }
 
 /// One log of all nodes' logs, in the order of time.
-fn merge(folder: &Path, nodes: usize) -> Result<Vec<LogLine>> {
+fn merge(folder: &mut Folder, nodes: usize) -> Result<Vec<LogLine>> {
     let mut all: Vec<LogLine> = Vec::new();
     for node in 0..nodes {
-        let path = node_folder(folder, node).join(journal::FILE);
+        let path = node_folder(folder.path(), node).join(journal::FILE);
         let (lines, _) = journal::read(&path)
             .map_err(|error| Failure::from(error).context(format!("cannot read `{}`", path.display())))?;
         // Every node writes the first line of the run; one is enough.
@@ -209,11 +205,7 @@ fn merge(folder: &Path, nodes: usize) -> Result<Vec<LogLine>> {
         all.extend(lines.into_iter().filter(|line| line.node.is_some() || !first));
     }
     all.sort_by_key(|line| (line.node.is_some(), line.time, line.node));
-    let mut text = String::new();
-    for line in &all {
-        text.push_str(&serde_json::to_string(line).map_err(|error| Failure::of(error, None))?);
-        text.push('\n');
-    }
-    output::write(Some(&folder.join("log.jsonl")), text.as_bytes())?;
+    all.iter().for_each(|line| folder.append(line));
+    folder.finish_log()?;
     Ok(all)
 }
