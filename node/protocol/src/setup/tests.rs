@@ -3,6 +3,7 @@
 use super::*;
 use crate::config::Layer;
 use crate::settings::Algorithm;
+use crate::work::Unit;
 
 fn config(pairs: &[&str]) -> Config {
     Config::from_layers([Layer::from_flags("--set", pairs).unwrap()]).unwrap()
@@ -121,11 +122,19 @@ fn rho_needs_a_bound_on_rows_and_a_plain_step() {
 
 #[test]
 fn a_real_participant_comes_to_the_same_settings_from_its_own_data() {
-    let all = setup(&["nodes=4", "privacy.noise_multiplier=1", "partition.min_size=300"]);
+    let common = ["nodes=4", "privacy.noise_multiplier=1", "partition.min_size=300"];
+    let all = setup(&[&common[..], &["privacy.adjacency=node"]].concat());
     let alone = Setup::for_node(all.config.clone(), all.train[2].clone(), None).unwrap();
     assert_eq!(alone.settings.run, all.settings.run);
     assert_eq!(alone.settings.initial, all.settings.initial);
     assert_eq!(alone.settings.release, all.settings.release);
+    // Whole batches of unknown size would give every node noise of its own.
+    let whole = setup(&common);
+    let refused = Setup::for_node(whole.config, whole.train[2].clone(), None);
+    assert!(matches!(refused, Err(SetupError::NeedsBatchSize)));
+    let batches = setup(&[&common[..], &["batch_size=64"]].concat());
+    let alone = Setup::for_node(batches.config, batches.train[2].clone(), None).unwrap();
+    assert!(matches!(alone.work.unit, Unit::Record { common, .. } if common.divisor == 64.0));
     let few = all.train[0].subset(&[0, 1]);
     assert!(matches!(
         Setup::for_node(all.config, few, None),
