@@ -61,7 +61,9 @@ fn gossip_without_noise_comes_to_the_same_optimum() {
     let setup = setup(&[&NOISELESS[..], &flags].concat());
     let data = union(&setup);
     let optimum: Vec<f64> = (0..data.columns())
-        .map(|column| (0..data.len()).map(|row| f64::from(data.row(row)[column])).sum::<f64>() / data.len() as f64)
+        .map(|column| {
+            (0..data.len()).map(|row| f64::from(data.row(row)[column])).sum::<f64>() / data.len() as f64
+        })
         .collect();
     // (1 − η)^200 = 3.5e-5 of the start is left.
     for model in run(&setup, 2).finished.models {
@@ -86,7 +88,9 @@ fn a_walk_without_noise_hovers_around_the_optimum() {
     let setup = setup(&[&NOISELESS[..], &flags].concat());
     let data = union(&setup);
     let optimum: Vec<f64> = (0..data.columns())
-        .map(|column| (0..data.len()).map(|row| f64::from(data.row(row)[column])).sum::<f64>() / data.len() as f64)
+        .map(|column| {
+            (0..data.len()).map(|row| f64::from(data.row(row)[column])).sum::<f64>() / data.len() as f64
+        })
         .collect();
     let finished = run(&setup, 2).finished;
     let nearest = finished.models.iter().map(|model| distance(model, &optimum)).fold(f64::INFINITY, f64::min);

@@ -1,6 +1,5 @@
 //! From a gradient to something that may be sent: budget, compute, record, and only then release.
 
-use crate::PeerIx;
 use crate::account::Prices;
 use crate::core::Core;
 use crate::event::RunEvent;
@@ -111,13 +110,13 @@ impl Budget {
     }
 
     /// Takes over what was saved; `unsettled` records came after that and may have been sent.
-    pub(crate) fn restore(&mut self, settings: &Settings, saved: &[Vec<f64>], unsettled: u64) {
+    pub(crate) fn restore(&mut self, saved: &[Vec<f64>], unsettled: u64) {
         for (rule, saved) in self.rules.iter_mut().zip(saved) {
             if rule.spent.len() == saved.len() {
                 rule.spent.clone_from(saved);
             }
         }
-        (0..unsettled).for_each(|_| self.charge_in_full(settings));
+        (0..unsettled).for_each(|_| self.charge_in_full());
     }
 
     /// What was spent, with `pending` unsettled contributions charged in full.
@@ -147,22 +146,29 @@ impl Budget {
     }
 
     /// One contribution, seen by everybody.
-    pub(crate) fn charge_in_full(&mut self, settings: &Settings) {
-        self.charge(settings, |_| 1.0);
+    pub(crate) fn charge_in_full(&mut self) {
+        for state in &mut self.rules {
+            state.spent.iter_mut().for_each(|spent| *spent += state.in_full);
+        }
     }
 
-    /// One contribution of which peer `p` saw `leverage(p)`.
-    pub(crate) fn charge(&mut self, settings: &Settings, leverage: impl Fn(PeerIx) -> f64) {
+    /// One contribution of which peer `p` saw `leverages[p]`.
+    pub(crate) fn charge(&mut self, settings: &Settings, leverages: &[f64]) {
         for (rule, state) in settings.budget.iter().zip(&mut self.rules) {
             match rule.scope {
                 Scope::Local => state.spent[0] += state.in_full,
                 Scope::Worst | Scope::Mean => {
-                    for (peer, spent) in state.spent.iter_mut().enumerate() {
-                        *spent += state.prices.of(leverage(peer as PeerIx))[0];
+                    for (spent, &leverage) in state.spent.iter_mut().zip(leverages) {
+                        *spent += state.prices.of(leverage)[0];
                     }
                 }
             }
         }
+    }
+
+    /// Whether any rule asks who saw how much.
+    pub(crate) fn looks_at_peers(settings: &Settings) -> bool {
+        settings.budget.iter().any(|rule| rule.scope != Scope::Local)
     }
 
     pub(crate) fn spent_fractions(&self, settings: &Settings) -> Vec<f64> {

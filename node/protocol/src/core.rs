@@ -1,6 +1,6 @@
 //! What all algorithms share: outputs, checks of incoming messages, faults, and the budget.
 
-use std::collections::{BTreeMap, VecDeque};
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::sync::Arc;
 
 use crate::contribution::Budget;
@@ -23,6 +23,8 @@ pub(crate) struct Core {
     pub(crate) budget: Budget,
     pub(crate) next_record: u64,
     pub(crate) done: bool,
+    /// Peers that sent what no honest node can send, or from which nothing comes back: they are left out where there is a choice.
+    pub(crate) accused: BTreeSet<PeerIx>,
     faults: BTreeMap<(PeerIx, FaultKind), u32>,
     nuisance: BTreeMap<PeerIx, u32>,
 }
@@ -37,6 +39,7 @@ impl Core {
             outputs: Outputs::default(),
             next_record: 0,
             done: false,
+            accused: BTreeSet::new(),
             faults: BTreeMap::new(),
             nuisance: BTreeMap::new(),
         }
@@ -44,7 +47,7 @@ impl Core {
 
     pub(crate) fn restore(&mut self, snapshot: &Snapshot, records: u64) {
         // Records after the snapshot may have been sent: they are charged in full.
-        self.budget.restore(&self.settings, &snapshot.spent, records.saturating_sub(snapshot.records));
+        self.budget.restore(&snapshot.spent, records.saturating_sub(snapshot.records));
         self.next_record = records.max(snapshot.records);
     }
 
@@ -81,6 +84,9 @@ impl Core {
 
     /// Logs that a peer did wrong: every time at first, then at every doubling, so that a flood cannot fill the disk.
     pub(crate) fn fault(&mut self, peer: PeerIx, fault: FaultKind, round: u32) {
+        if fault.is_forged() {
+            self.accused.insert(peer);
+        }
         let count = self.faults.entry((peer, fault)).or_insert(0);
         *count = count.saturating_add(1);
         if *count <= 4 || count.is_power_of_two() {

@@ -197,6 +197,21 @@ pub enum FaultKind {
     WrongDigest,
 }
 
+impl FaultKind {
+    /// Whether no honest node sends such a thing, however messages are lost, repeated or delayed.
+    pub(crate) fn is_forged(self) -> bool {
+        match self {
+            Self::WrongRun
+            | Self::WrongKind
+            | Self::WrongLength
+            | Self::NotFinite
+            | Self::TooLarge
+            | Self::WrongDigest => true,
+            Self::WrongSender | Self::WrongRound | Self::Contradiction | Self::Flood => false,
+        }
+    }
+}
+
 fn is_zero(value: &u32) -> bool {
     *value == 0
 }

@@ -198,6 +198,8 @@ pub struct Proposal {
     pub model: Digest,
     /// A member that has it.
     pub holder: PeerIx,
+    /// Peers that sent what no honest node can send: their knocking is not heard any more.
+    pub banned: Vec<PeerIx>,
 }
 
 /// When something was asked for, and when to ask again.

@@ -150,6 +150,9 @@ impl Node {
         if let Input::Received { from, message } = &input
             && !core.accepts(*from, message)
         {
+            if let Machine::Rounds(rounds) = &mut self.machine {
+                rounds.on_refused(core, *from);
+            }
             return;
         }
         match &mut self.machine {

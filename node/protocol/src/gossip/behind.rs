@@ -37,7 +37,7 @@ impl Gossip {
 
     fn jump(&mut self, core: &mut Core, round: u32) {
         if self.contribution.is_recording() {
-            core.budget.charge_in_full(&core.settings);
+            core.budget.charge_in_full();
         }
         self.contribution = Contribution::None;
         let mut skipped = self.round;

@@ -153,7 +153,7 @@ impl Gossip {
     fn on_recorded(&mut self, core: &mut Core, id: u64) {
         let Some((_, contribution)) = self.contribution.on_recorded(core, id, (0, 0)) else { return };
         // Neighbours see the contribution as it is: whatever the rule, it is charged in full.
-        core.budget.charge_in_full(&core.settings);
+        core.budget.charge_in_full();
         let next = match &mut self.optimiser {
             None => contribution,
             Some(optimiser) => {

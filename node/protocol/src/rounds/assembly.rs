@@ -116,7 +116,8 @@ impl Leading {
         let model = most_common(present.values().filter(|s| s.version == version).map(|s| s.model))?;
         let (&holder, _) = present.iter().find(|(_, s)| s.version == version && s.model == model)?;
         let round = self.promises.values().map(|standing| standing.round).max()?;
-        Some(Proposal { members: present.into_keys().collect(), round, version, model, holder })
+        let members = present.into_keys().collect();
+        Some(Proposal { members, round, version, model, holder, banned: accused.into_iter().collect() })
     }
 
     /// Whether more than half of the members accepted.
@@ -178,7 +179,14 @@ mod tests {
 
     #[test]
     fn what_may_have_been_decided_is_proposed_again() {
-        let old = Proposal { members: vec![0, 2], round: 9, version: 1, model: Digest([7; 16]), holder: 0 };
+        let old = Proposal {
+            members: vec![0, 2],
+            round: 9,
+            version: 1,
+            model: Digest([7; 16]),
+            holder: 0,
+            banned: Vec::new(),
+        };
         let mut first = standing(1, 1);
         first.accepted = Some(((1, 1), old.clone()));
         let mut second = standing(1, 1);
@@ -193,7 +201,7 @@ mod tests {
         accuser.accused = vec![2];
         let found = leading(vec![(0, accuser), (1, standing(1, 1)), (2, standing(9, 9))]);
         let proposal = found.propose(&[0, 1, 2]).unwrap();
-        assert_eq!((proposal.members, proposal.version), (vec![0, 1], 1));
+        assert_eq!((proposal.members, proposal.version, proposal.banned), (vec![0, 1], 1, vec![2]));
     }
 
     #[test]
@@ -202,8 +210,14 @@ mod tests {
         assert!(voter.promises((2, 5)));
         assert!(!voter.promises((2, 4)) && !voter.promises((1, 9)));
         assert!(voter.promises((2, 5)) && voter.promises((3, 0)));
-        let proposal =
-            Proposal { members: vec![0], round: 0, version: 0, model: Digest::default(), holder: 0 };
+        let proposal = Proposal {
+            members: vec![0],
+            round: 0,
+            version: 0,
+            model: Digest::default(),
+            holder: 0,
+            banned: Vec::new(),
+        };
         assert!(!voter.accepts((2, 5), &proposal));
         assert!(voter.accepts((3, 0), &proposal));
         assert_eq!(voter.acceptor.accepted, Some(((3, 0), proposal)));

@@ -19,7 +19,7 @@ impl Rounds {
         self.phase = Phase::Assembling;
         self.assembly.again = core.now.after(core.settings.timeouts.resend);
         self.save(core);
-        let standing = self.standing();
+        let standing = self.standing(core);
         if let Some(leading) = &mut self.assembly.leading {
             leading.promises.insert(core.me, standing);
         }
@@ -99,7 +99,7 @@ impl Rounds {
         }
         self.assembly.again = self.my_turn(core);
         self.save(core);
-        let Standing { accepted, version, model, round, accused } = self.standing();
+        let Standing { accepted, version, model, round, accused } = self.standing(core);
         self.say(core, from, ballot, AssemblyKind::Promise { accepted, version, model, round, accused });
     }
 
@@ -167,6 +167,7 @@ impl Rounds {
         self.early.forget_before(proposal.round, epoch);
         self.sent.clear();
         self.knocks.clear();
+        core.accused.extend(&proposal.banned);
         let holder = proposal.holder;
         let is_member = proposal.members.binary_search(&core.me).is_ok();
         self.decided = Some(proposal);
@@ -221,6 +222,7 @@ impl Rounds {
                 let (version, values) = (self.model.version(), self.model.encoded());
                 core.send(from, (0, 0), Body::Model { version, values });
             }
+            _ if core.accused.contains(&from) => {}
             _ if self.members.binary_search(&from).is_err() => {
                 self.knocks.insert(from);
             }
@@ -310,13 +312,13 @@ impl Rounds {
     }
 
     /// What I would tell a proposer.
-    fn standing(&self) -> Standing {
+    fn standing(&self, core: &Core) -> Standing {
         Standing {
             accepted: self.assembly.acceptor.accepted.clone(),
             version: self.model.version(),
             model: self.model.digest(),
             round: self.next_round,
-            accused: self.accused.iter().copied().collect(),
+            accused: core.accused.iter().copied().collect(),
         }
     }
 

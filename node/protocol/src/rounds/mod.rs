@@ -21,7 +21,7 @@ use std::sync::Arc;
 
 use topology::schedule::{Plan, Role};
 
-use crate::contribution::Contribution;
+use crate::contribution::{Budget, Contribution};
 use crate::core::{Core, squared_norm};
 use crate::event::{FaultKind, RunEvent};
 use crate::message::{Body, Patience, Proposal};
@@ -53,8 +53,6 @@ pub(crate) struct Rounds {
     sent: Sent,
     /// Who asks to be taken in.
     knocks: BTreeSet<PeerIx>,
-    /// Whose messages were malformed.
-    accused: BTreeSet<PeerIx>,
     /// Who is known to be silent.
     given_up: BTreeSet<PeerIx>,
     assembly: Assembly,
@@ -108,7 +106,6 @@ impl Rounds {
             early: Early::default(),
             sent: Sent::default(),
             knocks: BTreeSet::new(),
-            accused: BTreeSet::new(),
             given_up: BTreeSet::new(),
             assembly: Assembly::new(1, Time(0)),
             decided: None,
@@ -139,6 +136,17 @@ impl Rounds {
             Input::Computed(computed) => self.contribution.on_computed(core, computed),
             Input::Recorded(id) => self.on_recorded(core, id),
             Input::Tick => self.on_tick(core),
+        }
+    }
+
+    /// A message of `from` was malformed. If it is the one that is waited for, waiting is in vain.
+    pub(crate) fn on_refused(&mut self, core: &mut Core, from: PeerIx) {
+        let waited_for = match &self.phase {
+            Phase::Exchanging(exchange) => exchange.waiting.is_some_and(|(peer, _)| peer == from),
+            _ => false,
+        };
+        if waited_for && core.accused.contains(&from) {
+            self.call_assembly(core, "a peer sends malformed messages", Some(from));
         }
     }
 
@@ -210,7 +218,7 @@ impl Rounds {
             self.exchange(core, values.as_slice().to_vec(), 1);
         } else {
             // Its round was broken meanwhile. It was not sent, but it is on record.
-            core.budget.charge_in_full(&core.settings);
+            core.budget.charge_in_full();
             if contributing {
                 self.begin_contribution(core);
             }
@@ -300,7 +308,6 @@ impl Rounds {
         // Incoming numbers are finite, and their squares add up in double precision: no NaN here.
         let too_large = squared_norm(&heard.values) > largest * largest;
         if heard.count > exchange.largest_count(partner) || (heard.count > 0 && too_large) {
-            self.accused.insert(from);
             core.fault(from, FaultKind::TooLarge, self.round);
             return Some("a sum is larger than honest contributions can be");
         }
@@ -330,19 +337,17 @@ impl Rounds {
     /// Charges the last finished round for what was really seen, or in full if it did not end in consensus.
     fn settle(&mut self, core: &mut Core, agreed: bool) {
         let Some(settling) = self.settling.take() else { return };
-        let position = settling.members.binary_search(&core.me).ok();
         let settings = core.settings.clone();
-        let Some(source) = position.filter(|_| agreed && settling.all) else {
-            return core.budget.charge_in_full(&settings);
-        };
+        let position = settling.members.binary_search(&core.me).ok();
+        let source = position.filter(|_| agreed && settling.all && Budget::looks_at_peers(&settings));
+        let Some(source) = source else { return core.budget.charge_in_full() };
         let up = |among: usize| (1.0 / among as f64).next_up().min(1.0);
-        core.budget.charge(&settings, |peer| {
-            // Who is outside gets the model when it comes back: it hears the total.
-            let Ok(watcher) = settling.members.binary_search(&peer) else {
-                return up(settling.members.len());
-            };
-            settling.plan.heard_among(source, watcher).map_or(0.0, up)
-        });
+        // Who is outside gets the model when it comes back: it hears the total.
+        let mut leverages = vec![up(settling.members.len()); settings.nodes];
+        for (watcher, &peer) in settling.members.iter().enumerate() {
+            leverages[peer as usize] = settling.plan.heard_among(source, watcher).map_or(0.0, up);
+        }
+        core.budget.charge(&settings, &leverages);
     }
 
     /// Gives up the round that is under way, if one is.
@@ -353,7 +358,7 @@ impl Rounds {
         let (round, epoch, start) = (self.round, self.epoch, self.model.digest());
         core.log(RunEvent::RoundBroken { round, epoch, start, missing, reason: reason.into() });
         if self.released.take().is_some() {
-            core.budget.charge_in_full(&core.settings);
+            core.budget.charge_in_full();
         }
         if !self.contribution.is_recording() {
             self.contribution = Contribution::None;

@@ -32,6 +32,8 @@ pub(crate) struct Copy {
     pub(crate) stage: Stage,
     /// Whether the receiver has ever confirmed it, so that the holder before knows that its own copy may go.
     pub(crate) confirmed: bool,
+    /// How often the receiver was asked what became of it.
+    pub(crate) asked: u32,
 }
 
 /// What a copy waits for.

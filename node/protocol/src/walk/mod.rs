@@ -214,7 +214,7 @@ impl Walk {
         let label = self.current.as_ref().map_or((0, 0), |held| (held.token, held.generation));
         let Some((hop, gradient)) = self.contribution.on_recorded(core, id, label) else { return };
         // The next holder sees the contribution as it is.
-        core.budget.charge_in_full(&core.settings);
+        core.budget.charge_in_full();
         let Some(mut held) = self.current.take().filter(|_| !self.stale) else { return };
         let mut gradient = gradient.as_slice().to_vec();
         let next = Values::filled(held.values.len(), |params| {

@@ -13,17 +13,21 @@ use crate::message::{Body, Patience};
 /// A holder that hears nothing of a token that it passed on asks after so many times `silence`.
 const GUARDED: u64 = 3;
 
+/// A receiver that answers, but from which the token never goes on, is asked so often and then avoided.
+const MOST_ASKED: u32 = 3;
+
 impl Walk {
     /// Sends a token to its next holder.
     pub(super) fn offer(&mut self, core: &mut Core, held: Held, avoided: Option<PeerIx>) {
         let at = Move { token: held.token, generation: held.generation, hop: held.hop };
         let kernel = &walk_settings(&core.settings).kernel;
-        let to = path::next_holder(kernel, &core.settings.key, at, core.me, avoided);
+        let is_avoided = |peer: PeerIx| Some(peer) == avoided || core.accused.contains(&peer);
+        let to = path::next_holder(kernel, &core.settings.key, at, core.me, is_avoided);
         let sent = Held { hop: held.hop + 1, ..held };
         if to == core.me {
             return self.hold(core, sent, core.me);
         }
-        let copy = Copy { sent, to, stage: offered(core), confirmed: false };
+        let copy = Copy { sent, to, stage: offered(core), confirmed: false, asked: 0 };
         core.send(to, (copy.sent.hop, 0), copy.body());
         self.copies.push(copy);
     }
@@ -90,7 +94,16 @@ impl Walk {
                     again: core.now.after(core.settings.timeouts.resend),
                     ..patience
                 }),
-                Stage::Guarded { .. } => offered(core),
+                // It says that it has the token, and nobody ever gets it from there.
+                Stage::Guarded { .. } if copy.asked >= MOST_ASKED => {
+                    core.accused.insert(copy.to);
+                    self.restart(core, copy);
+                    continue;
+                }
+                Stage::Guarded { .. } => {
+                    copy.asked += 1;
+                    offered(core)
+                }
             };
             core.send(copy.to, (copy.sent.hop, 0), copy.body());
             self.copies.push(copy);

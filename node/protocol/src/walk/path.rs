@@ -23,14 +23,14 @@ pub(crate) fn next_holder(
     key: &RunKey,
     at: Move,
     from: PeerIx,
-    avoided: Option<PeerIx>,
+    avoided: impl Fn(PeerIx) -> bool,
 ) -> PeerIx {
     let stream = u64::from(at.token) | u64::from(at.generation) << 32;
     let mut rng = key.stream("walk", stream, u64::from(at.hop));
     let mut draw = || one_draw(kernel, from, (rng.next_u64() >> 11) as f64 / (1_u64 << 53) as f64);
     let mut next = draw();
     for _ in 1..DRAWS {
-        if Some(next) != avoided {
+        if !avoided(next) {
             break;
         }
         next = draw();
@@ -67,9 +67,9 @@ mod tests {
         let key = RunKey::new("avoid");
         for token in 0..50 {
             let at = Move { token, generation: 1, hop: 4 };
-            assert_eq!(next_holder(&kernel, &key, at, 1, Some(0)), 2);
-            assert_eq!(next_holder(&kernel, &key, at, 1, Some(2)), 0);
-            assert_eq!(next_holder(&kernel, &key, at, 0, Some(1)), 1, "it has no other neighbour");
+            assert_eq!(next_holder(&kernel, &key, at, 1, |peer| peer == 0), 2);
+            assert_eq!(next_holder(&kernel, &key, at, 1, |peer| peer == 2), 0);
+            assert_eq!(next_holder(&kernel, &key, at, 0, |peer| peer == 1), 1, "it has no other neighbour");
         }
     }
 }

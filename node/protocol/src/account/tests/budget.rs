@@ -26,7 +26,7 @@ fn walk_through(settings: &Settings, rounds: u32, broken: impl Fn(u32) -> bool) 
             Blocks::new(&plan, |_| true).leverages_of(0, &mut column);
         }
         column[0] = 0.0;
-        budget.charge(settings, |peer| column[peer as usize]);
+        budget.charge(settings, &column);
         done.leverages.iter_mut().zip(&column).for_each(|(list, leverage)| list.push(*leverage));
     };
     for round in 0..rounds {
