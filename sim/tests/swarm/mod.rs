@@ -1,6 +1,6 @@
 //! Runs a swarm and keeps all that came out, for the tests beside this folder.
 
-#![allow(dead_code, reason = "each test file uses a part")]
+#![allow(dead_code, clippy::unwrap_used, reason = "each test file uses a part; this is a test")]
 
 use std::collections::BTreeSet;
 
