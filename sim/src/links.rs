@@ -126,7 +126,7 @@ fn chance(stream: &mut ChaCha8Rng, threshold: u64) -> bool {
 
 /// A whole number from 0 to `most`, by the high half of a product (Lemire 2019, without the rejection: bias below 2⁻²⁰ for a day of microseconds).
 fn up_to(stream: &mut ChaCha8Rng, most: u64) -> u64 {
-    if most == 0 { 0 } else { (u128::from(stream.next_u64()) * (u128::from(most) + 1) >> 64) as u64 }
+    if most == 0 { 0 } else { ((u128::from(stream.next_u64()) * (u128::from(most) + 1)) >> 64) as u64 }
 }
 
 #[cfg(test)]

@@ -1,6 +1,6 @@
 //! Runs a swarm and keeps all that came out, for the tests beside this folder.
 
-#![allow(dead_code, reason = "each test file uses a part")]
+#![allow(dead_code, clippy::unwrap_used, reason = "each test file uses a part; this is a test")]
 
 use std::collections::BTreeSet;
 
@@ -22,7 +22,7 @@ const SMALL: [&str; 8] = [
 ];
 
 /// Every algorithm that exchanges messages, as flags.
-pub const ALGORITHMS: [&[&str]; 4] = [
+pub(crate) const ALGORITHMS: [&[&str]; 4] = [
     &["algorithm.kind=rounds", "rounds=12"],
     &["algorithm.kind=gossip", "rounds=12"],
     &["algorithm.kind=walk", "algorithm.tokens=2", "rounds=12"],
@@ -30,7 +30,7 @@ pub const ALGORITHMS: [&[&str]; 4] = [
 ];
 
 /// The small swarm, changed by `pairs`.
-pub fn setup(pairs: &[&str]) -> Setup {
+pub(crate) fn setup(pairs: &[&str]) -> Setup {
     // A layer each: the last one that sets a key counts.
     let layers = SMALL.iter().chain(pairs).map(|pair| Layer::from_flags("--set", &[pair]).unwrap());
     let config = Config::from_layers(layers).unwrap();
@@ -38,19 +38,19 @@ pub fn setup(pairs: &[&str]) -> Setup {
 }
 
 /// All that came out of a run.
-pub struct Run {
+pub(crate) struct Run {
     /// The log as it would be on disk.
-    pub log: String,
-    pub lines: Vec<LogLine>,
-    pub finished: Finished,
+    pub(crate) log: String,
+    pub(crate) lines: Vec<LogLine>,
+    pub(crate) finished: Finished,
     /// Training loss by round.
-    pub losses: Vec<Option<f64>>,
+    pub(crate) losses: Vec<Option<f64>>,
     /// Mean test loss over nodes, by round.
-    pub test_losses: Vec<f64>,
+    pub(crate) test_losses: Vec<f64>,
 }
 
 /// Runs a setup with invariants checked.
-pub fn run(setup: &Setup, threads: usize) -> Run {
+pub(crate) fn run(setup: &Setup, threads: usize) -> Run {
     let (mut log, mut lines, mut losses, mut test_losses) =
         (String::new(), Vec::new(), Vec::new(), Vec::new());
     let options = Options { threads, check: true, ..Options::default() };
@@ -81,7 +81,7 @@ pub fn run(setup: &Setup, threads: usize) -> Run {
 impl Run {
     /// Asserts that all survivors ended by themselves and know more than at the start.
     #[track_caller]
-    pub fn assert_learnt(&self, survivors: usize) {
+    pub(crate) fn assert_learnt(&self, survivors: usize) {
         assert_eq!(self.finished.ended, Ended::AllDone);
         let nodes: BTreeSet<_> = self.nodes_with(|event| matches!(event, RunEvent::Finished { .. }));
         assert!(nodes.len() >= survivors, "{} of {survivors} finished", nodes.len());
@@ -90,12 +90,12 @@ impl Run {
     }
 
     /// Nodes with such a line.
-    pub fn nodes_with(&self, is_meant: impl Fn(&RunEvent) -> bool) -> BTreeSet<PeerIx> {
+    pub(crate) fn nodes_with(&self, is_meant: impl Fn(&RunEvent) -> bool) -> BTreeSet<PeerIx> {
         self.lines.iter().filter(|line| is_meant(&line.event)).filter_map(|line| line.node).collect()
     }
 
     /// Who was accused of what.
-    pub fn faults(&self) -> BTreeSet<(PeerIx, FaultKind)> {
+    pub(crate) fn faults(&self) -> BTreeSet<(PeerIx, FaultKind)> {
         let fault = |line: &LogLine| match line.event {
             RunEvent::PeerFault { peer, fault, .. } => Some((peer, fault)),
             _ => None,
@@ -104,7 +104,7 @@ impl Run {
     }
 
     /// `Released` lines of each node.
-    pub fn releases(&self, nodes: usize) -> Vec<u64> {
+    pub(crate) fn releases(&self, nodes: usize) -> Vec<u64> {
         let mut counts = vec![0; nodes];
         for line in &self.lines {
             if let (Some(node), RunEvent::Released { .. }) = (line.node, &line.event) {
