@@ -160,7 +160,7 @@ pub struct Driver {
 
 /// Before or after the start.
 enum Stage {
-    Gathering { gathering: Gathering, early: Vec<(PeerId, Message)>, ledger_has: Box<Found> },
+    Gathering { gathering: Box<Gathering>, early: Vec<(PeerId, Message)>, ledger_has: Box<Found> },
     Running(Box<Session>),
 }
 
@@ -218,7 +218,7 @@ impl Driver {
             message_noise,
             links: BTreeMap::new(),
             stage: Stage::Gathering {
-                gathering: Gathering::new(me, swarm.nodes),
+                gathering: Box::new(Gathering::new(me, swarm.nodes)),
                 early: Vec::new(),
                 ledger_has: Box::new(found),
             },
