@@ -18,6 +18,13 @@ struct Node {
 
 impl Node {
     fn start(folder: &Path, index: usize) -> Self {
+        let mut node = Self::start_quietly(folder, index);
+        node.address = node.until(|status| status["addresses"][0].as_str().map(str::to_owned));
+        node
+    }
+
+    /// Without waiting for its address.
+    fn start_quietly(folder: &Path, index: usize) -> Self {
         let mut process = Command::new(assert_cmd::cargo::cargo_bin!("murmur"))
             .arg("node")
             .arg("--swarm")
@@ -33,9 +40,7 @@ impl Node {
             .expect("the program starts");
         let stdin = process.stdin.take();
         let lines = BufReader::new(process.stdout.take().expect("it is piped")).lines();
-        let mut node = Self { process, stdin, lines, address: String::new() };
-        node.address = node.until(|status| status["addresses"][0].as_str().map(str::to_owned));
-        node
+        Self { process, stdin, lines, address: String::new() }
     }
 
     /// Reads status lines until one says it.
@@ -124,11 +129,12 @@ fn records(folder: &Path, index: usize) -> usize {
 #[test]
 fn a_node_that_is_killed_again_and_again_comes_back_and_forgets_nothing() {
     let folder = tempfile::tempdir().unwrap();
-    init(folder.path(), &["rounds=120", "timeouts.silence=\"2s\""]);
+    // More rounds than the test will see, so that the run is under way at every kill.
+    init(folder.path(), &["rounds=1000000", "privacy.noise_multiplier=1", "timeouts.silence=\"1s\""]);
     let mut nodes = swarm(folder.path());
-    for round in [5, 20, 40, 70] {
+    for contributions in [1, 7, 2, 11, 3] {
         let victim = nodes.len() - 1;
-        nodes[victim].until_round(round);
+        nodes[victim].until(|status| (status["released"].as_u64()? >= contributions).then_some(()));
         // Killed without a warning, at whatever it was doing.
         nodes[victim].process.kill().unwrap();
         drop(nodes.pop());
@@ -138,12 +144,25 @@ fn a_node_that_is_killed_again_and_again_comes_back_and_forgets_nothing() {
         }
         nodes.push(again);
     }
-    assert!(nodes.into_iter().all(Node::finish));
+    nodes[NODES - 1].until(|status| (status["released"].as_u64()? >= 1).then_some(()));
+    for mut node in nodes {
+        node.stdin = None;
+        assert!(node.finish());
+    }
     for index in 0..NODES {
         let (records, released) = (records(folder.path(), index), count(folder.path(), index, "released"));
-        assert!(records >= released, "node {index}: {records} records, {released} releases");
-        assert!(count(folder.path(), index, "finished") >= 1, "node {index}");
+        assert!(records >= released && released > 0, "node {index}: {records} records, {released} releases");
     }
+}
+
+#[test]
+fn a_node_whose_run_is_over_says_so_when_it_is_started_again() {
+    let folder = tempfile::tempdir().unwrap();
+    init(folder.path(), &["rounds=3"]);
+    assert!(swarm(folder.path()).into_iter().all(Node::finish));
+    let mut again = Node::start_quietly(folder.path(), 1);
+    again.until(|status| (status["phase"] == "done").then_some(()));
+    assert!(again.finish());
 }
 
 #[test]

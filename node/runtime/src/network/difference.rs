@@ -18,7 +18,9 @@ pub(crate) fn differences(ours: &str, theirs: &str) -> Vec<String> {
     let mut keys: Vec<&String> = ours.keys().chain(theirs.keys()).filter(|key| !own(key)).collect();
     keys.sort_unstable();
     keys.dedup();
-    let value = |of: &BTreeMap<String, String>, key: &String| of.get(key).map_or("not set".into(), |value| clip(value));
+    let value = |of: &BTreeMap<String, String>, key: &String| {
+        of.get(key).map_or("not set".into(), |value| clip(value))
+    };
     let mut found: Vec<String> = keys
         .into_iter()
         .filter(|key| ours.get(*key) != theirs.get(*key))
