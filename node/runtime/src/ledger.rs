@@ -45,6 +45,8 @@ pub struct Found {
     pub records: u64,
     /// The last snapshot.
     pub snapshot: Option<Snapshot>,
+    /// Whether the run was over for this node.
+    pub finished: bool,
 }
 
 /// The beginning of a run.
@@ -206,6 +208,17 @@ impl Ledger {
         })
     }
 
+    /// Remembers that the run is over for this node, with its last snapshot, durably.
+    ///
+    /// # Errors
+    /// When the file cannot be written.
+    pub fn finish(&self) -> Result<(), LedgerError> {
+        self.write(Durability::Immediate, |transaction| {
+            transaction.open_table(META)?.insert("finished", [].as_slice())?;
+            Ok(())
+        })
+    }
+
     /// All records, in order.
     ///
     /// # Errors
@@ -222,20 +235,22 @@ impl Ledger {
     }
 
     fn found(&self) -> Result<Found, LedgerError> {
-        let (last, begun, header, model) = self.read(|transaction| {
+        let (last, begun, finished, header, model) = self.read(|transaction| {
             let last = transaction.open_table(RECORDS)?.last()?.map(|(id, _)| id.value());
             let meta = transaction.open_table(META)?;
             let saved = transaction.open_table(SNAPSHOT)?;
             let bytes =
                 |entry: Option<redb::AccessGuard<'_, &[u8]>>| entry.map(|bytes| bytes.value().to_vec());
-            Ok((last, bytes(meta.get("begun")?), bytes(saved.get("header")?), bytes(saved.get("model")?)))
+            let finished = meta.get("finished")?.is_some();
+            let begun = bytes(meta.get("begun")?);
+            Ok((last, begun, finished, bytes(saved.get("header")?), bytes(saved.get("model")?)))
         })?;
         let begun = begun.map(|text| self.parse_begun(&text)).transpose()?;
         let snapshot = match (header, model) {
             (Some(header), Some(model)) => Some(self.parse_snapshot(&header, &model)?),
             _ => None,
         };
-        Ok(Found { begun, records: last.map_or(0, |id| id + 1), snapshot })
+        Ok(Found { begun, records: last.map_or(0, |id| id + 1), snapshot, finished })
     }
 
     fn parse_begun(&self, text: &[u8]) -> Result<Begun, LedgerError> {

@@ -24,7 +24,7 @@ fn settings(secret: &Secret, peers: &[Multiaddr]) -> Settings {
         config: CONFIG.into(),
         limits: Limits::for_model(10),
         patience: Patience::default(),
-        listen: vec!["/ip4/127.0.0.1/tcp/0".parse().unwrap()],
+        listen: vec!["/ip4/127.0.0.1/tcp/0".parse().expect("a constant")],
         peers: peers.to_vec(),
         roster: Vec::new(),
         mdns: false,
@@ -33,7 +33,7 @@ fn settings(secret: &Secret, peers: &[Multiaddr]) -> Settings {
 
 /// A running node and where it listens.
 async fn start(settings: Settings) -> (Network, Multiaddr) {
-    let mut network = Network::start(settings, Standing::Gathering).unwrap();
+    let mut network = Network::start(settings, Standing::Gathering).expect("the network starts");
     let address = until(&mut network, |event| match event {
         Event::Listening(address) => Some(address),
         _ => None,

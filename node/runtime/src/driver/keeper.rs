@@ -11,6 +11,7 @@ enum Item {
     Begun(Begun),
     Record(Record),
     Snapshot(Snapshot),
+    Finished,
     /// To be on disk when the answer comes.
     Promise(Snapshot, std::sync::mpsc::SyncSender<()>),
 }
@@ -32,6 +33,7 @@ impl Keeper {
                 let answer = match &item {
                     Item::Begun(begun) => ledger.begin(begun).err().map(Err),
                     Item::Record(record) => Some(ledger.record(record).map(|()| record.id)),
+                    Item::Finished => ledger.finish().err().map(Err),
                     Item::Snapshot(snapshot) => ledger.save(snapshot).err().map(Err),
                     Item::Promise(snapshot, answer) => match ledger.save_now(snapshot) {
                         Ok(()) => {
@@ -62,6 +64,11 @@ impl Keeper {
 
     pub(crate) fn save(&self, snapshot: Snapshot) {
         self.give(Item::Snapshot(snapshot));
+    }
+
+    /// The run is over: a restart has nothing left to do.
+    pub(crate) fn finish(&self) {
+        self.give(Item::Finished);
     }
 
     /// Keeps a snapshot and waits until it is on disk; `false` where that failed, which the thread reports.

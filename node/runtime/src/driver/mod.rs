@@ -160,7 +160,7 @@ pub struct Driver {
 
 /// Before or after the start.
 enum Stage {
-    Gathering { gathering: Gathering, early: Vec<(PeerId, Message)>, ledger_has: Box<Found> },
+    Gathering { gathering: Box<Gathering>, early: Vec<(PeerId, Message)>, ledger_has: Box<Found> },
     Running(Box<Session>),
 }
 
@@ -218,7 +218,7 @@ impl Driver {
             message_noise,
             links: BTreeMap::new(),
             stage: Stage::Gathering {
-                gathering: Gathering::new(me, swarm.nodes),
+                gathering: Box::new(Gathering::new(me, swarm.nodes)),
                 early: Vec::new(),
                 ledger_has: Box::new(found),
             },
@@ -260,7 +260,9 @@ impl Driver {
 
     async fn until(&mut self, stop: impl Future<Output = ()>) -> Result<bool, DriverError> {
         tokio::pin!(stop);
-        self.resume()?;
+        if self.resume()? {
+            return Ok(true);
+        }
         let mut last = Instant::now();
         loop {
             self.drain()?;
@@ -284,12 +286,21 @@ impl Driver {
         }
     }
 
-    /// Goes straight back into a run that had begun.
-    fn resume(&mut self) -> Result<(), DriverError> {
-        let Stage::Gathering { ledger_has, .. } = &mut self.stage else { return Ok(()) };
+    /// Goes straight back into a run that had begun. Says whether it was over: then nothing is left to do.
+    fn resume(&mut self) -> Result<bool, DriverError> {
+        let Stage::Gathering { ledger_has, .. } = &mut self.stage else { return Ok(false) };
         let found = std::mem::take(ledger_has.as_mut());
-        let Some(begun) = found.begun.clone() else { return Ok(()) };
-        self.begin(begun, Some(&found))
+        let Some(begun) = found.begun.clone() else { return Ok(false) };
+        if found.finished {
+            let round = found.snapshot.as_ref().map_or(0, |snapshot| snapshot.round);
+            self.status.send_modify(|status| {
+                status.phase = Phase::Done;
+                status.position = begun.roster.position(&self.me);
+                status.round = round;
+            });
+            return Ok(true);
+        }
+        self.begin(begun, Some(&found)).map(|()| false)
     }
 
     fn begin(&mut self, begun: Begun, found: Option<&Found>) -> Result<(), DriverError> {
@@ -378,6 +389,7 @@ impl Driver {
                 }
                 Output::Done => {
                     session.done = Some(Instant::now());
+                    self.keeper.finish();
                     self.links.values().for_each(|link| {
                         // A full queue: the peer asks, or finds us gone.
                         let _ = link.send(Frame::Finished);

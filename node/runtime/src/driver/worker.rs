@@ -42,7 +42,8 @@ impl Worker {
         let (jobs, incoming) = std::sync::mpsc::channel::<(PeerIx, Job)>();
         let (done, results) = mpsc::channel(4);
         let compute = move || {
-            let mut workspace = Workspace::new(work.model.as_ref());
+            // As many lanes as in the simulator: another number rounds differently.
+            let mut workspace = Workspace::with_lanes(work.model.as_ref(), 1);
             let mut count = 0;
             while let Ok((me, job)) = incoming.recv() {
                 let about = (work.model.as_ref(), &work.data);

@@ -36,7 +36,10 @@ fn what_was_recorded_and_saved_is_found_again() {
         (0..5).for_each(|id| ledger.record(&record(id)).unwrap());
     }
     let (ledger, found) = Ledger::open(folder.path(), &owner("a")).unwrap();
-    assert_eq!(found, Found { begun: Some(begun), records: 5, snapshot: Some(snapshot()) });
+    let expected = Found { begun: Some(begun), records: 5, snapshot: Some(snapshot()), finished: false };
+    assert_eq!(found, expected);
+    ledger.finish().unwrap();
+    assert!(ledger.found().unwrap().finished);
     assert_eq!(ledger.records().unwrap(), (0..5).map(record).collect::<Vec<_>>());
 }
 

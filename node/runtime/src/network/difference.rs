@@ -18,7 +18,9 @@ pub(crate) fn differences(ours: &str, theirs: &str) -> Vec<String> {
     let mut keys: Vec<&String> = ours.keys().chain(theirs.keys()).filter(|key| !own(key)).collect();
     keys.sort_unstable();
     keys.dedup();
-    let value = |of: &BTreeMap<String, String>, key: &String| of.get(key).map_or("not set".into(), clip);
+    let value = |of: &BTreeMap<String, String>, key: &String| {
+        of.get(key).map_or("not set".into(), |value| clip(value))
+    };
     let mut found: Vec<String> = keys
         .into_iter()
         .filter(|key| ours.get(*key) != theirs.get(*key))
@@ -49,7 +51,7 @@ fn flat(table: toml::Table) -> BTreeMap<String, String> {
 }
 
 /// A peer's value is shown to a person: short, and without control characters.
-fn clip(value: &String) -> String {
+fn clip(value: &str) -> String {
     value.chars().filter(|letter| !letter.is_control()).take(60).collect()
 }
 
