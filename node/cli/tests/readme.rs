@@ -17,8 +17,20 @@ fn root() -> PathBuf {
 fn output(command: &str) -> String {
     let words: Vec<&str> = command.split_whitespace().collect();
     let mut murmur = Command::cargo_bin("murmur").unwrap();
-    let assert = murmur.args(words).current_dir(root()).assert().success();
+    let assert = murmur.args(&words).current_dir(place(&words)).assert().success();
     String::from_utf8(assert.get_output().stdout.clone()).unwrap()
+}
+
+/// Commands that leave a run folder get an empty place of their own, so that the folder has the name that the document shows.
+fn place(words: &[&str]) -> PathBuf {
+    if !matches!(words.first(), Some(&("sim" | "swarm"))) {
+        return root();
+    }
+    let name: String = words.concat().chars().filter(char::is_ascii_alphanumeric).collect();
+    let path = Path::new(env!("CARGO_TARGET_TMPDIR")).join("readme").join(name);
+    let _ = std::fs::remove_dir_all(&path);
+    std::fs::create_dir_all(&path).unwrap();
+    path
 }
 
 /// A document in pieces: text that stays, and what each command printed according to it.

@@ -8,7 +8,6 @@ use crate::event::{FaultKind, RunEvent};
 use crate::message::{Body, Message};
 use crate::node::{Output, Snapshot};
 use crate::settings::Settings;
-use crate::values::Values;
 use crate::{PeerIx, Time};
 
 /// Messages beyond what a round needs (repeated, late, asking again) that a peer may send in one round.
@@ -160,15 +159,4 @@ pub(crate) fn stepped(
         gradient.iter_mut().zip(&*params).for_each(|(gradient, param)| *gradient += penalty * param);
     }
     optimiser.step(params, gradient, settings.step.sizes.at(u64::from(round)));
-}
-
-/// ℓ₂ norm squared, in double precision; in lanes, since one running sum would wait for each addition.
-pub(crate) fn squared_norm(values: &Values) -> f64 {
-    const LANES: usize = 16;
-    let (blocks, rest) = values.as_slice().as_chunks::<LANES>();
-    let mut lanes = [0.0_f64; LANES];
-    for block in blocks {
-        lanes.iter_mut().zip(block).for_each(|(lane, &value)| *lane += f64::from(value) * f64::from(value));
-    }
-    lanes.iter().sum::<f64>() + rest.iter().map(|&value| f64::from(value) * f64::from(value)).sum::<f64>()
 }

@@ -6,19 +6,22 @@ const BLOCK: usize = 512;
 /// `out = Σ weight · values`, in the order given, so that the bits do not depend on who came first.
 pub(crate) fn weighted_sum(out: &mut [f32], terms: &[(f64, &[f32])]) {
     const MAX: f64 = f32::MAX as f64;
-    let mut sums = [0.0_f64; BLOCK];
-    let mut start = 0;
-    for block in out.chunks_mut(BLOCK) {
-        let sums = &mut sums[..block.len()];
-        sums.fill(0.0);
-        for (weight, values) in terms {
-            let values = &values[start..start + sums.len()];
-            sums.iter_mut().zip(values).for_each(|(sum, &value)| *sum += weight * f64::from(value));
-        }
-        // A sum that overflows would be refused by everybody who hears it.
-        block.iter_mut().zip(&*sums).for_each(|(out, &sum)| *out = sum.clamp(-MAX, MAX) as f32);
-        start += block.len();
-    }
+    privacy::vectorised(
+        #[inline(always)]
+        || {
+            let mut sums = [0.0_f64; BLOCK];
+            for (at, block) in out.chunks_mut(BLOCK).enumerate() {
+                let sums = &mut sums[..block.len()];
+                sums.fill(0.0);
+                for (weight, values) in terms {
+                    let values = &values[at * BLOCK..][..sums.len()];
+                    sums.iter_mut().zip(values).for_each(|(sum, &value)| *sum += weight * f64::from(value));
+                }
+                // A sum that overflows would be refused by everybody who hears it.
+                block.iter_mut().zip(&*sums).for_each(|(out, &sum)| *out = sum.clamp(-MAX, MAX) as f32);
+            }
+        },
+    );
 }
 
 #[cfg(test)]

@@ -5,7 +5,7 @@
 use super::inbox::Taken;
 use super::{Gossip, Phase, gossip_settings};
 use crate::PeerIx;
-use crate::core::{Core, squared_norm};
+use crate::core::Core;
 use crate::event::FaultKind;
 use crate::message::{Body, Message};
 use crate::values::Values;
@@ -37,7 +37,7 @@ impl Gossip {
         let Some(place) = self.place_of(core, from, at) else {
             return core.fault(from, FaultKind::WrongSender, at.0);
         };
-        if self.largest_squared.is_finite() && squared_norm(&values) > self.largest_squared {
+        if self.largest_squared.is_finite() && values.squared_norm() > self.largest_squared {
             return core.fault(from, FaultKind::TooLarge, at.0);
         }
         if (too_far || self.returning) && self.catches_up(core, from, at) {

@@ -22,7 +22,7 @@ use std::sync::Arc;
 use topology::schedule::{Plan, Role};
 
 use crate::contribution::{Budget, Contribution};
-use crate::core::{Core, squared_norm};
+use crate::core::Core;
 use crate::event::{FaultKind, RunEvent};
 use crate::message::{Body, Patience, Proposal};
 use crate::node::{Input, Output, Snapshot};
@@ -306,7 +306,7 @@ impl Rounds {
         }
         let largest = f64::from(heard.count) * core.settings.largest_norm;
         // Incoming numbers are finite, and their squares add up in double precision: no NaN here.
-        let too_large = squared_norm(&heard.values) > largest * largest;
+        let too_large = heard.values.squared_norm() > largest * largest;
         if heard.count > exchange.largest_count(partner) || (heard.count > 0 && too_large) {
             core.fault(from, FaultKind::TooLarge, self.round);
             return Some("a sum is larger than honest contributions can be");

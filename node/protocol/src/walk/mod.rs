@@ -28,7 +28,7 @@ use self::custody::{Copy, Held, Origin};
 use self::notice::Notice;
 use self::passing::tell_origin;
 use crate::contribution::Contribution;
-use crate::core::{Core, squared_norm, stepped};
+use crate::core::{Core, stepped};
 use crate::event::{FaultKind, RunEvent};
 use crate::gossip::SAVED_UP_TO;
 use crate::message::{Body, Message};
@@ -155,7 +155,7 @@ impl Walk {
             FaultKind::WrongRound
         } else if walk_settings(&core.settings).kernel.weight(from as usize, core.me as usize) == 0.0 {
             FaultKind::WrongSender
-        } else if self.largest_squared.is_finite() && squared_norm(&held.values) > self.largest_squared {
+        } else if self.largest_squared.is_finite() && held.values.squared_norm() > self.largest_squared {
             FaultKind::TooLarge
         } else if self.over.contains(&token) || self.seen.get(&token) >= Some(&(generation, hop)) {
             return self.answer_again(core, from, &held);
