@@ -3,9 +3,11 @@
 //! Invariants: a record is on disk before the participant hears of it, and a message leaves only when the participant says so; gradients and the disk
 //! never hold up the network; what a peer does can cost that peer, never the process.
 
+mod error;
 mod events;
 pub mod journal;
 mod keeper;
+mod noise;
 mod session;
 mod status;
 mod worker;
@@ -15,22 +17,24 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use libp2p::{Multiaddr, PeerId};
-use privacy::noise::{NoiseError, NoiseSource, SeededNoise, SystemNoise};
-use protocol::{Input, LogLine, Message, Output, PeerIx, RunEvent, Setup, Time};
+use protocol::{Input, LogLine, Message, Output, RunEvent, Setup, Time};
 use tokio::sync::watch;
 use tokio::time::Instant;
 
 use crate::gathering::Gathering;
 use crate::identity::{Identity, Roster};
-use crate::ledger::{Begun, Found, Ledger, LedgerError, Owner};
-use crate::network::{Control, Link, Network, NetworkError, Patience};
+use crate::ledger::{Begun, Found, Ledger, Owner};
+use crate::network::{Control, Link, Network, Patience};
 use crate::swarm_file::SwarmFile;
 use crate::wire::{Frame, Limits, Standing};
+pub use error::DriverError;
 use journal::Journal;
 use keeper::Keeper;
+pub use noise::{Danger, SeededNoises};
+use noise::{MessageNoise, noises};
 use session::{Clock, Session, unix_micros};
 pub use status::{Phase, Status};
-use worker::{Noise, Work, Worker};
+use worker::{Work, Worker};
 
 /// How often the search for the others is looked at.
 const GATHER_TICK: Duration = Duration::from_millis(250);
@@ -61,17 +65,6 @@ pub struct Options {
     pub danger: Option<Danger>,
 }
 
-/// Makes noise that is the same on every machine.
-pub type SeededNoises = Box<dyn Fn(PeerIx, u32) -> SeededNoise + Send>;
-
-/// Noise that everybody can compute, for comparing a run with a simulation.
-pub struct Danger {
-    /// That of a node's contributions, by their number.
-    pub contribution: SeededNoises,
-    /// That of a node's messages, by its life.
-    pub message: SeededNoises,
-}
-
 /// How a node ended.
 #[derive(Debug)]
 pub struct Outcome {
@@ -81,64 +74,6 @@ pub struct Outcome {
     pub status: Status,
     /// Its model; empty if the run has not begun.
     pub model: Vec<f32>,
-}
-
-/// Why a node stopped that should not have.
-#[derive(Debug, thiserror::Error)]
-pub enum DriverError {
-    /// No identity.
-    #[error(transparent)]
-    Identity(#[from] crate::identity::IdentityError),
-    /// The ledger cannot be used.
-    #[error(transparent)]
-    Ledger(#[from] LedgerError),
-    /// No network.
-    #[error(transparent)]
-    Network(#[from] NetworkError),
-    /// The log cannot be written.
-    #[error("cannot write the run log in `{}`", folder.display())]
-    Journal {
-        /// The node's folder.
-        folder: PathBuf,
-        /// Why.
-        source: std::io::Error,
-    },
-    /// No private noise.
-    #[error("the system gives no random bytes for noise")]
-    Noise(#[from] NoiseError),
-    /// No thread.
-    #[error("cannot start a thread")]
-    Thread(#[source] std::io::Error),
-    /// A contribution cannot be computed.
-    #[error("cannot compute a contribution")]
-    Compute(#[from] learn::train::TrainError),
-    /// The run has begun without this node.
-    #[error("the run is closed: {0}")]
-    Closed(String),
-    /// Another process has this node's identity.
-    #[error("two nodes have one identity: {0}")]
-    Twin(String),
-    /// The state knows a roster of which this node is no part.
-    #[error("this node is not among the members that its state names")]
-    Outsider,
-    /// The network ended by itself.
-    #[error("the network task ended")]
-    NetworkGone,
-}
-
-impl DriverError {
-    /// What to try.
-    pub fn hint(&self) -> Option<String> {
-        match self {
-            Self::Identity(error) => error.hint(),
-            Self::Ledger(error) => error.hint(),
-            Self::Network(error) => error.hint(),
-            Self::Journal { .. } => Some("make room or give write access, then start the node again".into()),
-            Self::Closed(_) => Some("a new run needs a new swarm file: `murmur swarm init`".into()),
-            Self::Twin(_) => Some("each node needs a folder of its own: `--state DIR`".into()),
-            _ => None,
-        }
-    }
 }
 
 /// One node, ready to run.
@@ -448,35 +383,6 @@ impl Driver {
             }
         }
     }
-}
-
-/// Where the noise on messages comes from.
-enum MessageNoise {
-    Private,
-    Danger(SeededNoises),
-}
-
-impl MessageNoise {
-    fn is_private(&self) -> bool {
-        matches!(self, Self::Private)
-    }
-
-    /// For the node at this place, which lives for the first time as far as tests are concerned.
-    fn take(&self, me: PeerIx) -> Result<Option<Box<dyn NoiseSource>>, DriverError> {
-        Ok(Some(match self {
-            Self::Private => Box::new(SystemNoise::new()?),
-            Self::Danger(noises) => Box::new(noises(me, 0)),
-        }))
-    }
-}
-
-fn noises(danger: Option<Danger>) -> Result<(Noise, MessageNoise), DriverError> {
-    Ok(match danger {
-        None => (Noise::Private(SystemNoise::new()?), MessageNoise::Private),
-        Some(Danger { contribution, message }) => {
-            (Noise::Danger(contribution), MessageNoise::Danger(message))
-        }
-    })
 }
 
 /// The start of a run, now.

@@ -14,7 +14,7 @@ const ADDRESSES: usize = 8;
 /// The first pause before another try, and the longest.
 const PAUSE: (Duration, Duration) = (Duration::from_millis(500), Duration::from_secs(10));
 /// The peer with the higher identity waits this long for the other to call first, so that two do not call each other at once.
-const COURTESY: Duration = Duration::from_secs(2);
+const COURTESY: Duration = Duration::from_secs(3);
 
 /// The address book.
 #[derive(Debug)]
@@ -107,17 +107,20 @@ impl Book {
         self.nameless.remove(address);
     }
 
-    /// Whom to call now, of those who are not `here`.
-    pub(crate) fn due(&mut self, now: Instant, here: impl Fn(&PeerId) -> bool) -> Vec<Call> {
+    /// Whom to call now, of those who are not `here`; at most so many.
+    pub(crate) fn due(&mut self, now: Instant, here: impl Fn(&PeerId) -> bool, most: usize) -> Vec<Call> {
         let mut calls = Vec::new();
         for (peer, entry) in &mut self.peers {
+            if calls.len() == most {
+                return calls;
+            }
             if entry.retry.at <= now && !here(peer) && !entry.addresses.is_empty() {
                 entry.retry.later(now);
                 calls.push(Call::Peer(*peer, entry.addresses.iter().cloned().collect()));
             }
         }
         for (address, retry) in &mut self.nameless {
-            if retry.at <= now {
+            if retry.at <= now && calls.len() < most {
                 retry.later(now);
                 calls.push(Call::Address(address.clone()));
             }
@@ -172,14 +175,14 @@ mod tests {
         let now = Instant::now();
         let mut book = Book::new(low, 10);
         book.add(high, [address(1)], now);
-        assert_eq!(book.due(now, |_| false), [Call::Peer(high, vec![address(1)])]);
-        assert_eq!(book.due(now, |_| false), []);
+        assert_eq!(book.due(now, |_| false, 9), [Call::Peer(high, vec![address(1)])]);
+        assert_eq!(book.due(now, |_| false, 9), []);
         assert_eq!(book.next_due(|_| false), Some(now + PAUSE.0));
         assert_eq!(book.next_due(|_| true), None);
         let mut other = Book::new(high, 10);
         other.add(low, [address(2)], now);
-        assert_eq!(other.due(now, |_| false), []);
-        assert_eq!(other.due(now + COURTESY, |_| false).len(), 1);
+        assert_eq!(other.due(now, |_| false, 9), []);
+        assert_eq!(other.due(now + COURTESY, |_| false, 9).len(), 1);
     }
 
     #[tokio::test(start_paused = true)]

@@ -6,41 +6,33 @@ use std::time::Duration;
 
 use futures::StreamExt;
 use libp2p::core::ConnectedPoint;
-use libp2p::swarm::behaviour::toggle::Toggle;
 use libp2p::swarm::dial_opts::{DialOpts, PeerCondition};
-use libp2p::swarm::{DialError, NetworkBehaviour, Swarm, SwarmEvent};
-use libp2p::{
-    Multiaddr, PeerId, Stream, StreamProtocol, allow_block_list, connection_limits, identify, mdns, ping,
-};
+use libp2p::swarm::{DialError, Swarm, SwarmEvent};
+use libp2p::{Multiaddr, PeerId, Stream, StreamProtocol, mdns};
 use tokio::sync::{mpsc, watch};
 use tokio::task::JoinSet;
 use tokio::time::Instant;
 
+use super::admission::{Verdict, admission};
+use super::behaviour::{Behaviour, BehaviourEvent, PENDING, swarm};
 use super::book::{Book, Call};
 use super::hello::{HelloError, Introduction, hello};
 use super::link::{self, Inbox, Link};
-use super::{Command, Event, NetworkError, Settings, transport};
-use crate::identity::Roster;
+use super::{Command, Event, NetworkError, Settings};
 use crate::secret::random;
 use crate::wire::{Card, Frame, Known, Refusal, Standing, WireError, write_frame};
 
 const PROTOCOL: StreamProtocol = StreamProtocol::new("/murmur/1");
-/// Handshakes that may be under way at once; the rest waits in the kernel or is dropped.
-const PENDING: u32 = 128;
+/// Calls that may be under way at once: a swarm that starts all together would otherwise wait for each other until nobody's time is enough.
+const CALLS: usize = 8;
+/// When to look again where so many are.
+const BREATH: Duration = Duration::from_millis(20);
+/// How long newcomers are collected before the others hear of them.
+const NEWS: Duration = Duration::from_millis(300);
 /// How long an old link is asked whether it is alive before a newcomer with the same identity takes its place.
 const PROBE: Duration = Duration::from_secs(3);
 /// How long links may still write when the node ends.
 const FAREWELL: Duration = Duration::from_secs(2);
-
-#[derive(NetworkBehaviour)]
-struct Behaviour {
-    limits: connection_limits::Behaviour,
-    allowed: Toggle<allow_block_list::Behaviour<allow_block_list::AllowedPeers>>,
-    mdns: Toggle<mdns::tokio::Behaviour>,
-    identify: identify::Behaviour,
-    ping: ping::Behaviour,
-    stream: libp2p_stream::Behaviour,
-}
 
 /// Somebody whose hello is done.
 struct Met {
@@ -64,6 +56,11 @@ pub(super) struct EventLoop {
     instance: u64,
     standing: watch::Receiver<Standing>,
     book: Book,
+    /// Peers that the others have not heard of, and when they will.
+    news: Vec<PeerId>,
+    news_at: Option<Instant>,
+    /// No calls before this.
+    not_before: Instant,
     links: BTreeMap<PeerId, Current>,
     next_link: u64,
     inbox: Inbox,
@@ -107,6 +104,9 @@ impl EventLoop {
             instance: u64::from_le_bytes(instance),
             standing,
             book,
+            news: Vec::new(),
+            news_at: None,
+            not_before: now,
             links: BTreeMap::new(),
             next_link: 0,
             inbox: Inbox { events, known: to_known },
@@ -123,12 +123,7 @@ impl EventLoop {
     pub(super) async fn run(mut self) {
         loop {
             let due = self.book.next_due(|peer| self.links.contains_key(peer));
-            let wait = async {
-                match due {
-                    Some(at) => tokio::time::sleep_until(at).await,
-                    None => std::future::pending().await,
-                }
-            };
+            let due = due.map(|due| due.max(self.not_before));
             tokio::select! {
                 event = self.swarm.select_next_some() => self.on_swarm(event).await,
                 Some((peer, stream)) = self.incoming.next() => self.on_stream(peer, stream),
@@ -147,7 +142,8 @@ impl EventLoop {
                     Some(Command::Drop(peer)) => self.drop_link(peer),
                     Some(Command::Close) | None => break,
                 },
-                () = wait => self.call_those_due(),
+                () = until(due) => self.call_those_due(),
+                () = until(self.news_at) => self.spread_news(),
             }
         }
         self.farewell().await;
@@ -274,7 +270,7 @@ impl EventLoop {
 
     async fn on_met(&mut self, met: Met) {
         let standing = self.standing.borrow().clone();
-        match admission(&standing, self.me, &met) {
+        match admission((self.me, &standing), (met.peer, &met.card.standing)) {
             Verdict::Admit => {}
             Verdict::Refuse(refusal, reason) => return self.refuse(met, refusal, reason).await,
             Verdict::Excluded(reason) => {
@@ -336,16 +332,22 @@ impl EventLoop {
         self.running.spawn(async move { (peer, id, run.await) });
     }
 
-    /// Tells a newcomer whom we know, and the others about the newcomer.
-    fn introduce(&self, newcomer: &Link) {
+    /// Tells a newcomer whom we know; the others hear about it with the next news.
+    fn introduce(&mut self, newcomer: &Link) {
         let others: Vec<Known> = self.links.keys().filter_map(|peer| self.book.known(peer)).collect();
         if !others.is_empty() {
             let _ = newcomer.send(Frame::Members(others));
         }
-        if let Some(known) = self.book.known(&newcomer.peer) {
-            for current in self.links.values().filter(|current| current.link.peer != newcomer.peer) {
-                let _ = current.link.send(Frame::Members(vec![known.clone()]));
-            }
+        self.news.push(newcomer.peer);
+        self.news_at.get_or_insert_with(|| Instant::now() + NEWS);
+    }
+
+    /// One frame about all who came lately: one for each would be a frame per pair and node.
+    fn spread_news(&mut self) {
+        self.news_at = None;
+        let news: Vec<Known> = self.news.drain(..).filter_map(|peer| self.book.known(&peer)).collect();
+        for current in self.links.values() {
+            let _ = current.link.send(Frame::Members(news.clone()));
         }
     }
 
@@ -382,8 +384,10 @@ impl EventLoop {
     }
 
     fn call_those_due(&mut self) {
-        let links = &self.links;
-        for call in self.book.due(Instant::now(), |peer| links.contains_key(peer)) {
+        let (links, now) = (&self.links, Instant::now());
+        let pending = self.swarm.network_info().connection_counters().num_pending_outgoing() as usize;
+        self.not_before = now + BREATH;
+        for call in self.book.due(now, |peer| links.contains_key(peer), CALLS.saturating_sub(pending)) {
             let options: DialOpts = match call {
                 Call::Peer(peer, _) if self.swarm.is_connected(&peer) => {
                     self.greet(peer);
@@ -411,76 +415,17 @@ impl EventLoop {
     }
 }
 
-async fn converse(mut stream: Stream, us: &Introduction, peer: PeerId) -> Result<Met, HelloError> {
-    let card = hello(&mut stream, us, peer).await?;
-    Ok(Met { peer, card, stream })
-}
-
-/// What becomes of somebody who proved to be a member of the swarm.
-enum Verdict {
-    Admit,
-    /// It must be told.
-    Refuse(Refusal, String),
-    /// It takes part in a run without us.
-    Excluded(String),
-}
-
-/// Whether a member may take part as things stand.
-fn admission(standing: &Standing, me: PeerId, met: &Met) -> Verdict {
-    let has = |roster: &[Vec<u8>], peer: &PeerId| {
-        Roster::from_bytes(roster).is_some_and(|roster| roster.position(peer).is_some())
-    };
-    match (standing, &met.card.standing) {
-        (Standing::Running { roster }, Standing::Gathering) if !has(roster, &met.peer) => {
-            Verdict::Refuse(Refusal::Closed, format!("the run has begun with {} others", roster.len()))
-        }
-        (Standing::Gathering, Standing::Running { roster }) if !has(roster, &me) => {
-            Verdict::Excluded(format!("the run has begun with {} others", roster.len()))
-        }
-        (Standing::Running { roster: ours }, Standing::Running { roster: theirs }) if ours != theirs => {
-            Verdict::Refuse(Refusal::OtherRun, "the run has begun with other members".to_owned())
-        }
-        _ => Verdict::Admit,
+/// Ready at that time, if there is one.
+async fn until(time: Option<Instant>) {
+    match time {
+        Some(at) => tokio::time::sleep_until(at).await,
+        None => std::future::pending().await,
     }
 }
 
-fn swarm(settings: &Settings) -> io::Result<Swarm<Behaviour>> {
-    let keypair = settings.identity.keypair();
-    let me = settings.identity.peer_id();
-    let transport = transport::transport(keypair, settings.secret.network_key())?;
-    // Two per pair where both call at once, and room for a restart.
-    let established = u32::try_from(3 * settings.nodes + 32).unwrap_or(u32::MAX);
-    let limits = connection_limits::ConnectionLimits::default()
-        .with_max_pending_incoming(Some(PENDING))
-        .with_max_established_incoming(Some(established))
-        .with_max_established(Some(2 * established))
-        .with_max_established_per_peer(Some(3));
-    let allowed = (!settings.roster.is_empty()).then(|| {
-        let mut allowed = allow_block_list::Behaviour::default();
-        settings.roster.iter().for_each(|member| {
-            allowed.allow_peer(member.peer);
-        });
-        allowed
-    });
-    let discovery = mdns::Config {
-        ttl: Duration::from_secs(60),
-        query_interval: Duration::from_secs(10),
-        enable_ipv6: false,
-    };
-    let mdns = settings.mdns.then(|| mdns::tokio::Behaviour::new(discovery, me)).transpose()?;
-    let about = identify::Config::new("/murmur/1".into(), keypair.public()).with_cache_size(0);
-    let behaviour = Behaviour {
-        limits: connection_limits::Behaviour::new(limits),
-        allowed: allowed.into(),
-        mdns: mdns.into(),
-        identify: identify::Behaviour::new(about),
-        ping: ping::Behaviour::default(),
-        stream: libp2p_stream::Behaviour::new(),
-    };
-    let config = libp2p::swarm::Config::with_tokio_executor()
-        .with_idle_connection_timeout(Duration::from_secs(15))
-        .with_max_negotiating_inbound_streams(8);
-    Ok(Swarm::new(transport, behaviour, me, config))
+async fn converse(mut stream: Stream, us: &Introduction, peer: PeerId) -> Result<Met, HelloError> {
+    let card = hello(&mut stream, us, peer).await?;
+    Ok(Met { peer, card, stream })
 }
 
 /// An error with its causes, in one line.

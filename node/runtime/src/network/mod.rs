@@ -4,6 +4,8 @@
 //! prove that they belong to the swarm and then exchange frames. What is bounded: connections, pending handshakes, addresses that others tell, frames
 //! that wait for a peer, the size of a frame, and the time that each step may take.
 
+mod admission;
+mod behaviour;
 mod book;
 mod difference;
 mod event_loop;

@@ -1,0 +1,66 @@
+//! Why a node stopped that should not have.
+
+use std::path::PathBuf;
+
+use privacy::noise::NoiseError;
+
+use crate::ledger::LedgerError;
+use crate::network::NetworkError;
+
+/// Why a node stopped that should not have.
+#[derive(Debug, thiserror::Error)]
+pub enum DriverError {
+    /// No identity.
+    #[error(transparent)]
+    Identity(#[from] crate::identity::IdentityError),
+    /// The ledger cannot be used.
+    #[error(transparent)]
+    Ledger(#[from] LedgerError),
+    /// No network.
+    #[error(transparent)]
+    Network(#[from] NetworkError),
+    /// The log cannot be written.
+    #[error("cannot write the run log in `{}`", folder.display())]
+    Journal {
+        /// The node's folder.
+        folder: PathBuf,
+        /// Why.
+        source: std::io::Error,
+    },
+    /// No private noise.
+    #[error("the system gives no random bytes for noise")]
+    Noise(#[from] NoiseError),
+    /// No thread.
+    #[error("cannot start a thread")]
+    Thread(#[source] std::io::Error),
+    /// A contribution cannot be computed.
+    #[error("cannot compute a contribution")]
+    Compute(#[from] learn::train::TrainError),
+    /// The run has begun without this node.
+    #[error("the run is closed: {0}")]
+    Closed(String),
+    /// Another process has this node's identity.
+    #[error("two nodes have one identity: {0}")]
+    Twin(String),
+    /// The state knows a roster of which this node is no part.
+    #[error("this node is not among the members that its state names")]
+    Outsider,
+    /// The network ended by itself.
+    #[error("the network task ended")]
+    NetworkGone,
+}
+
+impl DriverError {
+    /// What to try.
+    pub fn hint(&self) -> Option<String> {
+        match self {
+            Self::Identity(error) => error.hint(),
+            Self::Ledger(error) => error.hint(),
+            Self::Network(error) => error.hint(),
+            Self::Journal { .. } => Some("make room or give write access, then start the node again".into()),
+            Self::Closed(_) => Some("a new run needs a new swarm file: `murmur swarm init`".into()),
+            Self::Twin(_) => Some("each node needs a folder of its own: `--state DIR`".into()),
+            _ => None,
+        }
+    }
+}
