@@ -1,4 +1,5 @@
 //! What runs must come to, by theory: the same as one machine with all the data, the optimum, the noise floor.
+#![allow(clippy::unwrap_used, reason = "a test that cannot go on fails")]
 
 mod swarm;
 
