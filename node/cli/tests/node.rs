@@ -8,7 +8,7 @@ use serde_json::Value;
 
 const NODES: usize = 3;
 
-/// A node whose status lines are read one by one: tests wait for what happens, never for time.
+/// A node whose status lines are read one by one: tests wait for what happens, never for time. Lines that nobody reads must not stop it.
 struct Node {
     process: Child,
     stdin: Option<ChildStdin>,

@@ -22,6 +22,8 @@ pub(crate) struct Book {
     me: PeerId,
     /// Largest number of peers: what others tell must not fill the memory.
     limit: usize,
+    /// How long to wait for a peer with a smaller identity to call.
+    courtesy: Duration,
     peers: BTreeMap<PeerId, Entry>,
     /// Addresses whose owner is not known yet.
     nameless: BTreeMap<Multiaddr, Retry>,
@@ -59,7 +61,12 @@ pub(crate) enum Call {
 
 impl Book {
     pub(crate) fn new(me: PeerId, limit: usize) -> Self {
-        Self { me, limit, peers: BTreeMap::new(), nameless: BTreeMap::new() }
+        Self { me, limit, courtesy: COURTESY, peers: BTreeMap::new(), nameless: BTreeMap::new() }
+    }
+
+    /// For a node that comes back: the others do not know where it is now, so it calls them all.
+    pub(crate) fn without_courtesy(self) -> Self {
+        Self { courtesy: Duration::ZERO, ..self }
     }
 
     /// Adds an address, of a peer that is named in it or not.
@@ -77,7 +84,7 @@ impl Book {
         if peer == self.me || (!self.peers.contains_key(&peer) && self.peers.len() >= self.limit) {
             return;
         }
-        let first_try = if self.me < peer { now } else { now + COURTESY };
+        let first_try = if self.me < peer { now } else { now + self.courtesy };
         let entry = self
             .peers
             .entry(peer)
@@ -137,7 +144,7 @@ impl Book {
 
     /// The conversation with a peer began: the next failure is the first again.
     pub(crate) fn reached(&mut self, peer: &PeerId, now: Instant) {
-        let pause = if self.me < *peer { Duration::ZERO } else { COURTESY };
+        let pause = if self.me < *peer { Duration::ZERO } else { self.courtesy };
         if let Some(entry) = self.peers.get_mut(peer) {
             entry.retry = Retry::at(now + pause);
         }

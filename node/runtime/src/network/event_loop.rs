@@ -92,6 +92,9 @@ impl EventLoop {
         let (to_known, known) = mpsc::channel(64);
         let me = settings.identity.peer_id();
         let mut book = Book::new(me, 4 * settings.nodes + 16);
+        if matches!(*standing.borrow(), Standing::Running { .. }) {
+            book = book.without_courtesy();
+        }
         let now = Instant::now();
         settings.peers.iter().for_each(|address| book.add_address(address.clone(), now));
         settings.roster.iter().for_each(|member| book.add(member.peer, member.addresses.clone(), now));

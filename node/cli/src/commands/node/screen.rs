@@ -25,12 +25,13 @@ pub(super) fn start_log(log: Log) {
 /// Shows every change until the node ends.
 pub(super) async fn show(mut status: watch::Receiver<Status>, log: Log) {
     let live = std::io::stderr().is_terminal();
+    let lines = JsonLines::start();
     let mut last = String::new();
     let mut drawn = 0;
     loop {
         let picture = status.borrow_and_update().clone();
         match log {
-            Log::Json => json_line(&picture),
+            Log::Json => lines.print(&picture),
             Log::Text if live => drawn = redraw(&page(&picture), drawn),
             Log::Text => {
                 let line = one_line(&picture);
@@ -41,18 +42,48 @@ pub(super) async fn show(mut status: watch::Receiver<Status>, log: Log) {
             }
         }
         if status.changed().await.is_err() {
-            return;
+            return lines.finish().await;
         }
         tokio::time::sleep(PAUSE).await;
     }
 }
 
-fn json_line(status: &Status) {
-    if let Ok(mut text) = serde_json::to_string(status) {
-        text.push('\n');
-        let mut stdout = std::io::stdout().lock();
-        // A reader that has gone is no reason to stop training.
-        let _ = stdout.write_all(text.as_bytes()).and_then(|()| stdout.flush());
+/// JSON lines on stdout, from a thread of their own: a reader that does not read must not stop the training.
+struct JsonLines {
+    lines: std::sync::mpsc::SyncSender<String>,
+    done: tokio::sync::oneshot::Receiver<()>,
+}
+
+impl JsonLines {
+    /// Pictures that wait for the reader; what comes while they do is left out.
+    const WAITING: usize = 4;
+    /// How long the last ones may take.
+    const FAREWELL: Duration = Duration::from_secs(1);
+
+    fn start() -> Self {
+        let (lines, incoming) = std::sync::mpsc::sync_channel::<String>(Self::WAITING);
+        let (end, done) = tokio::sync::oneshot::channel();
+        std::thread::spawn(move || {
+            while let Ok(line) = incoming.recv() {
+                let mut stdout = std::io::stdout().lock();
+                // A reader that has gone is no reason to stop either.
+                let _ = stdout.write_all(line.as_bytes()).and_then(|()| stdout.flush());
+            }
+            let _ = end.send(());
+        });
+        Self { lines, done }
+    }
+
+    fn print(&self, status: &Status) {
+        if let Ok(mut line) = serde_json::to_string(status) {
+            line.push('\n');
+            let _ = self.lines.try_send(line);
+        }
+    }
+
+    async fn finish(self) {
+        drop(self.lines);
+        let _ = tokio::time::timeout(Self::FAREWELL, self.done).await;
     }
 }
 
