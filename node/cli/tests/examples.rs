@@ -27,7 +27,14 @@ fn houses_learn_under_every_kind_of_trust() {
             .current_dir(root())
             .args(["sim", "examples/houses/houses.toml", "--format", "json", "--out"])
             .arg(&out)
-            .args(["--set", &format!("algorithm.kind={kind}"), "--set", "nodes=50", "--set", "privacy.epsilon=8"])
+            .args([
+                "--set",
+                &format!("algorithm.kind={kind}"),
+                "--set",
+                "nodes=50",
+                "--set",
+                "privacy.epsilon=8",
+            ])
             .args(["--set", &format!("data={}:{keys}", data.display())])
             .assert()
             .success();

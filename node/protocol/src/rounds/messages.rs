@@ -55,7 +55,8 @@ impl Rounds {
             self.on_late(core, from, round);
             return;
         }
-        if round > self.round + 1 || step as usize > 64 {
+        // Who is still fetching the model has not begun the round that others are in.
+        if round > self.round.max(self.next_round) + 1 || step as usize > 64 {
             return core.fault(from, FaultKind::WrongRound, round);
         }
         if !self.is_expected(from, round, step) {

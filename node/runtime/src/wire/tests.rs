@@ -131,7 +131,7 @@ proptest! {
 
 fn samples() -> Vec<Frame> {
     let assembly = r#"{"epoch":1,"ballot":[2,3],"kind":{"Promise":{"accepted":[[1,2],{"members":[0,1,2],"round":4,
-        "version":3,"model":"48943f7a0ea247f8e3c9386d0c5822fe","holder":1}],"version":3,
+        "version":3,"model":"48943f7a0ea247f8e3c9386d0c5822fe","holder":1,"banned":[2]}],"version":3,
         "model":"48943f7a0ea247f8e3c9386d0c5822fe","round":4,"accused":[5]}}}"#;
     let values = || Values::from_wire(vec![0.5, f32::MAX, -0.0]);
     let roster = vec![vec![1; 38], vec![2; 38]];
