@@ -17,6 +17,12 @@ use super::{ReleaseKind, Shape};
 use crate::event::RunEvent;
 use crate::settings::{Algorithm, GossipSettings};
 
+/// Views in larger swarms are not priced: one has as many rows as the ball around a watcher has nodes.
+pub(super) const MOST_PRICED_NODES: usize = 20_000;
+
+/// Why not.
+pub(super) const TOO_MANY: &str = "too many nodes to price their pairs";
+
 /// The state of the fold.
 #[derive(Debug, Clone, Default)]
 pub(super) struct GossipFold {
@@ -71,6 +77,9 @@ impl GossipFold {
     /// ε of all pairs with these watchers.
     pub(super) fn table(&self, shape: &Shape, tally: &Tally, watchers: Vec<usize>, local: &[f64]) -> Table {
         let Algorithm::Gossip(settings) = &shape.algorithm else { return Table::local(watchers, local, "") };
+        if shape.nodes > MOST_PRICED_NODES {
+            return Table::local(watchers, local, TOO_MANY);
+        }
         if let Some(why) = self.uncovered {
             return Table::local(watchers, local, why);
         }

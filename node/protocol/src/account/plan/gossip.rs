@@ -5,7 +5,7 @@ use privacy::network::calibrate::Target;
 use privacy::network::{NetworkError, Phase, Run, Step, Watchers, losses};
 
 use super::{Figures, PlanError, Question, UP};
-use crate::account::gossip::pricing;
+use crate::account::gossip::{MOST_PRICED_NODES, TOO_MANY, pricing};
 use crate::account::rows::Table;
 use crate::account::{ReleaseKind, Shape, priced_watchers};
 use crate::settings::{Algorithm, GossipSettings, Scope};
@@ -39,7 +39,9 @@ pub(super) fn figures(shape: &Shape, local: f64) -> Result<Figures, PlanError> {
         return Ok(Figures { analysis: "local".into(), worst: local, mean: local, local });
     };
     let Some(priced) = priced(shape, settings)? else {
-        let analysis = "local (no Lipschitz constant is certified)".into();
+        let why =
+            if shape.nodes > MOST_PRICED_NODES { TOO_MANY } else { "no Lipschitz constant is certified" };
+        let analysis = format!("local ({why})");
         return Ok(Figures { analysis, worst: local, mean: local, local });
     };
     let price = ReleaseKind::of(&shape.release).gaussian_price();
@@ -61,6 +63,9 @@ struct Priced {
 
 /// Unit losses of the planned run; `None` where no analysis but `local` covers it.
 fn priced(shape: &Shape, settings: &GossipSettings) -> Result<Option<Priced>, PlanError> {
+    if shape.nodes > MOST_PRICED_NODES {
+        return Ok(None);
+    }
     let run = planned_run(shape, settings)?;
     let (pricing, name) = match pricing(shape, settings, run.rounds()) {
         Ok(found) => found,
