@@ -4,6 +4,7 @@ mod child;
 mod export;
 mod init;
 mod live;
+mod order;
 mod report;
 mod run;
 
