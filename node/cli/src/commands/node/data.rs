@@ -46,9 +46,8 @@ impl std::str::FromStr for Shard {
 
 impl DataArgs {
     /// The run as this node sees it.
-    pub(super) fn setup(&self, swarm: &SwarmFile, own: &[String]) -> Result<Setup> {
+    pub(super) fn setup(&self, swarm: &SwarmFile) -> Result<Setup> {
         let config = Config::from_toml(&swarm.config, "the swarm file")?;
-        let config = policy(config, own)?;
         match (&self.data, self.shard) {
             (Some(_), Some(_)) => Err(Failure::new("`--data` and `--shard` exclude each other")),
             (Some(source), None) => {
@@ -77,15 +76,6 @@ fn shard_setup(config: Config, shard: Shard) -> Result<Setup> {
     let own: Dataset = setup.train.swap_remove(shard.index);
     setup.train = vec![own];
     Ok(setup)
-}
-
-/// What a node sets for itself.
-fn policy(config: Config, own: &[String]) -> Result<Config> {
-    match own.first() {
-        None => Ok(config),
-        Some(other) => Err(Failure::new(format!("`--set {other}` is not a node's to set"))
-            .hint("what all members share stands in the swarm file: `murmur swarm init --set key=value`")),
-    }
 }
 
 /// Noise that everybody can compute, the same as in a simulation with this seed.

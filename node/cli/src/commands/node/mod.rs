@@ -65,15 +65,9 @@ pub(crate) struct RunArgs {
     /// Do not look for members on the local network
     #[arg(long)]
     no_mdns: bool,
-    /// Where to serve the dashboard
-    #[arg(long, value_name = "ADDR")]
-    http: Option<String>,
     /// The folder of the node: its identity, its ledger, its log
     #[arg(long, default_value = "murmur-state", value_name = "DIR")]
     state: PathBuf,
-    /// A limit of this node's own: `budget.epsilon=2` is never passed, whatever the swarm asks for
-    #[arg(long, value_name = "KEY=VALUE")]
-    set: Vec<String>,
     /// What to print: a screen for people, or JSON lines
     #[arg(long, value_enum, default_value_t = Log::Text)]
     log: Log,
@@ -111,7 +105,7 @@ fn print_identity(args: &IdArgs) -> Result<ExitCode> {
 fn run_node(args: &RunArgs) -> Result<ExitCode> {
     let path = args.swarm.as_deref().ok_or_else(|| Failure::new("`--swarm FILE` is missing"))?;
     let swarm = SwarmFile::load(path)?;
-    let setup = args.data.setup(&swarm, &args.set)?;
+    let setup = args.data.setup(&swarm)?;
     let (about, digest) = (setup.model.clone(), setup.digest);
     screen::start_log(args.log);
     let mut listen = args.listen.clone();

@@ -8,9 +8,9 @@ use protocol::{LogLine, RunEvent};
 use std::collections::BTreeMap;
 
 /// The lines, round by round; those of one node stay in their order.
-pub(super) fn by_round(lines: &[LogLine]) -> Vec<&LogLine> {
+pub(super) fn by_round(lines: Vec<LogLine>) -> Vec<LogLine> {
     let mut reached: BTreeMap<Option<u32>, (u32, u8)> = BTreeMap::new();
-    let mut placed: Vec<((u32, u8), &LogLine)> = Vec::with_capacity(lines.len());
+    let mut placed: Vec<((u32, u8), LogLine)> = Vec::with_capacity(lines.len());
     for line in lines {
         let at = reached.entry(line.node).or_default();
         *at = (*at).max(place(&line.event));
@@ -59,7 +59,7 @@ mod tests {
     #[test]
     fn a_clock_that_goes_ahead_does_not_show_effects_before_causes() {
         // Node 1's clock is far behind that of node 0.
-        let lines = [
+        let lines = vec![
             line(1, 0, released(0)),
             line(2, 0, done(0)),
             line(3, 0, released(1)),
@@ -69,7 +69,7 @@ mod tests {
             line(13, 1, released(1)),
             line(14, 1, done(1)),
         ];
-        let times: Vec<u64> = by_round(&lines).into_iter().map(|line| line.time.0).collect();
+        let times: Vec<u64> = by_round(lines).into_iter().map(|line| line.time.0).collect();
         assert_eq!(times, [1, 11, 2, 12, 3, 13, 4, 14]);
     }
 }

@@ -46,7 +46,7 @@ impl Report {
             lines.iter().any(|line| matches!(line.event, RunEvent::Run { private_noise: true, .. }));
         let account = Account::new(setup.shape().with_private_noise(private));
         let mut account = account.map_err(|error| Failure::of(error, None))?;
-        super::order::by_round(lines).into_iter().for_each(|line| account.push(line));
+        lines.iter().for_each(|line| account.push(line));
         account.settle_final();
         let privacy = account.summary();
         let all: Vec<&[f32]> = models.iter().map(Vec::as_slice).collect();

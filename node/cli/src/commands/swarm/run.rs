@@ -193,7 +193,7 @@ fn model(setup: &Setup, folder: &Path) -> Option<Vec<f32>> {
     Some(params)
 }
 
-/// One log of all nodes' logs, in the order of time.
+/// One log of all nodes' logs, round by round.
 fn merge(folder: &mut Folder, nodes: usize) -> Result<Vec<LogLine>> {
     let mut all: Vec<LogLine> = Vec::new();
     for node in 0..nodes {
@@ -205,6 +205,7 @@ fn merge(folder: &mut Folder, nodes: usize) -> Result<Vec<LogLine>> {
         all.extend(lines.into_iter().filter(|line| line.node.is_some() || !first));
     }
     all.sort_by_key(|line| (line.node.is_some(), line.time, line.node));
+    let all = super::order::by_round(all);
     all.iter().for_each(|line| folder.append(line));
     folder.finish_log()?;
     Ok(all)
