@@ -21,6 +21,7 @@ use topology::schedule::RunKey;
 
 use crate::account::{Planned, Shape};
 use crate::config::{AlgorithmKind, Config};
+use crate::event::RunEvent;
 use crate::settings::{RunId, Settings, StepRule};
 use crate::values::{Digest, Values};
 use crate::work::{Adjacency, Unit, WorkSettings};
@@ -101,7 +102,7 @@ impl Setup {
         model::check(model.as_ref(), &initial, &train[0])?;
         config.optimiser.build(1)?;
         let digest = config.digest();
-        let run_id = format!("{}:{digest}:{}", config.name, config.seed);
+        let run_id = run_id(&config);
         let rho = row_norm.and_then(|norm| rho(&config, model.as_ref(), norm, sizes));
         let mut settings = Settings {
             run: run_number(&run_id),
@@ -140,6 +141,41 @@ impl Setup {
     pub fn shape(&self) -> Shape {
         shape(&self.config, &self.settings, self.rho)
     }
+}
+
+impl Shape {
+    /// The shape of a run that was logged, from its configuration and the first line of its log. No data are needed, only the graph.
+    ///
+    /// # Errors
+    /// A graph that cannot be made again, such as a file that is gone.
+    ///
+    /// # Panics
+    /// Where `first` is not the first line of a run.
+    pub fn of_logged(config: &Config, first: &RunEvent) -> Result<Self, SetupError> {
+        let RunEvent::Run { release, private_noise, rho, .. } = first else {
+            panic!("the first line of a log describes the run")
+        };
+        let run_id = run_id(config);
+        Ok(Self {
+            nodes: config.nodes,
+            rounds: algorithm::rounds(config)?,
+            key: RunKey::new(&run_id),
+            algorithm: algorithm::algorithm(config, &run_id)?,
+            release: release.clone(),
+            adjacency: config.privacy.adjacency,
+            delta: config.privacy.delta,
+            rho: *rho,
+            private_noise: *private_noise,
+            noise: Vec::new(),
+            message_noise: config.algorithm.message_noise,
+            witnesses: None,
+        })
+    }
+}
+
+/// All public randomness of a run follows from this.
+fn run_id(config: &Config) -> String {
+    format!("{}:{}:{}", config.name, config.digest(), config.seed)
 }
 
 fn shape(config: &Config, settings: &Settings, rho: Option<f64>) -> Shape {
