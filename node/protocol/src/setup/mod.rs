@@ -13,7 +13,7 @@ pub use error::SetupError;
 use std::sync::Arc;
 
 use learn::data::Dataset;
-use learn::model::{self, Model};
+use learn::model::{self, Model, ModelError};
 use learn::optimiser::{LocalSteps, OptimiserSpec, Schedule as StepSizes};
 use privacy::clip::ClipNorm;
 use privacy::event::DpEvent;
@@ -63,7 +63,24 @@ impl Setup {
         let sizes = Sizes::of_all(&train);
         let row_norm =
             data::row_norm(&config, &train)?.or_else(|| data::norm_by_scaling(&config.data, &train[0]));
-        Self::assemble(config, (train, test), sizes, row_norm)
+        let model = config.model.build(&train[0])?.into();
+        Self::assemble(config, model, (train, test), sizes, row_norm)
+    }
+
+    /// As [`new`](Self::new), for a model that no configuration names: `build` gets the records of the first node and makes it.
+    ///
+    /// The digest of the configuration does not tell such models apart: give the run a `name` of its own.
+    ///
+    /// # Errors
+    /// As [`new`](Self::new).
+    pub fn with_model(
+        config: Config,
+        build: impl FnOnce(&Dataset) -> Result<Arc<dyn Model>, ModelError>,
+    ) -> Result<Self, SetupError> {
+        let (train, test) = data::load(&config)?;
+        let model = build(&train[0])?;
+        let sizes = Sizes::of_all(&train);
+        Self::assemble(config, model, (train, test), sizes, None)
     }
 
     /// Prepares one real participant, which has only its own data.
@@ -81,7 +98,8 @@ impl Setup {
         let train = vec![own];
         let row_norm = data::row_norm(&config, &train)?;
         let sizes = Sizes { smallest: declared, largest: None, mean: None };
-        Self::assemble(config, (train, test), sizes, row_norm)
+        let model = config.model.build(&train[0])?.into();
+        Self::assemble(config, model, (train, test), sizes, row_norm)
     }
 
     /// The same without computing training losses, which cost a pass over the data in every round.
@@ -93,11 +111,11 @@ impl Setup {
 
     fn assemble(
         config: Config,
+        model: Arc<dyn Model>,
         (train, test): (Vec<Dataset>, Option<Dataset>),
         sizes: Sizes,
         row_norm: Option<f64>,
     ) -> Result<Self, SetupError> {
-        let model: Arc<dyn Model> = config.model.build(&train[0])?.into();
         let initial = model.initial(config.seed);
         model::check(model.as_ref(), &initial, &train[0])?;
         config.optimiser.build(1)?;
