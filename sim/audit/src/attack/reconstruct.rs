@@ -1,0 +1,128 @@
+//! What a curious node can solve for. Contributions go in, messages come out; the linear map between them is found from real runs, not from a model of the protocol.
+//!
+//! All nodes contribute known random vectors in several runs with different noise. Least squares of the watcher's messages on the contributions gives the rows of its view;
+//! with its own contributions they span what it knows. A contribution that lies in that space is determined exactly where there is no noise; with noise σ and a
+//! prior of variance s² per coordinate the best linear estimate leaves √(1 − l·s²/(s² + σ²)) of the prior's deviation, l being the leverage.
+
+use privacy::noise::{NoiseSource, danger_from_seed};
+use protocol::PeerIx;
+use protocol::account::{ReleaseKind, epsilon_of_mu2};
+use protocol::work::Job;
+
+use super::{Attack, Case, Outcome};
+use crate::AuditError;
+use crate::claim::Claim;
+use crate::finding::{Finding, Lower, Measure};
+use crate::linear::{Space, Unknown, View};
+use crate::stage::{Act, Keep, Play, Played};
+
+/// Contributions that a system may have: it is dense.
+const MOST: usize = 600;
+/// Runs at least, so that a run's own constant can be taken off.
+const RUNS: usize = 4;
+/// What rounding in single precision may leave of a message that is a sum of contributions.
+const RESIDUE: f64 = 1e-3;
+/// A leverage this close to one is one.
+const DETERMINED: f64 = 1e-4;
+
+/// Runs the attack.
+///
+/// # Guarantee
+/// The lower bound is the loss of the view that was found, if the noise is Gaussian of the size that the release says: exact algebra up to the rounding of messages.
+///
+/// # Assumes
+/// Contributions do not depend on hidden states (here they are fixed vectors); the size of the noise, which [`super::distinguish`] does not assume.
+pub(crate) fn run(case: &Case<'_>) -> Result<Outcome, AuditError> {
+    let setup = &case.scene.setup;
+    let contributions = setup.config.nodes * setup.config.rounds as usize;
+    if contributions > MOST {
+        let why = format!("{contributions} contributions are more than the {MOST} that are solved for; use fewer rounds or nodes");
+        return Ok(Outcome::skipped(Attack::Reconstruct, why));
+    }
+    let ReleaseKind::Gaussian { noise_multiplier } = ReleaseKind::of(&setup.settings.release) else {
+        return Ok(Outcome::skipped(Attack::Reconstruct, "needs noise on all records: `batch_size = \"all\"`"));
+    };
+    let runs = RUNS.max((3 * contributions).div_ceil(case.scene.parameters()) + 1);
+    let played = (0..runs as u64).map(|index| fixed(case, index, false)).collect::<Result<Vec<_>, _>>()?;
+    let view = View::of_runs(&played, Unknown::Contribution, case.pair.1 as PeerIx);
+    if view.residue > RESIDUE {
+        let why = format!("messages are no linear function of contributions: {:.1e} of them is left", view.residue);
+        return Ok(Outcome::skipped(Attack::Reconstruct, why));
+    }
+    let space = view.space();
+    let source = case.pair.0 as PeerIx;
+    let unit = space.joint(&view.columns_of(source));
+    let delta = setup.config.privacy.delta;
+    let lower = Lower {
+        // Rounding of messages is the only error; it is taken off.
+        epsilon: epsilon_of_mu2(unit * (1.0 - DETERMINED) / (noise_multiplier * noise_multiplier), delta),
+        confidence: 1.0,
+        method: "linear algebra on messages",
+        gaussian: None,
+    };
+    let mut claim = Claim::new(setup, &played[0].log, delta)?;
+    let claimed = claim.mu2(case.pair) * noise_multiplier * noise_multiplier;
+    let measures = measures(case, &view, &space, &played, (unit, claimed))?;
+    let finding =
+        Finding::bounded("reconstruct", case.named_pair(), runs as u64, (lower, claim.pair(case.pair)));
+    Ok(Outcome::Found(vec![finding.with_measures(measures)]))
+}
+
+/// One run in which every node contributes a random vector of the clip norm.
+fn fixed(case: &Case<'_>, index: u64, silent: bool) -> Result<Played, AuditError> {
+    let scene = case.scene;
+    let seed = case.seed_of(16 + u64::from(silent), index);
+    let width = scene.parameters();
+    let clip = scene.setup.config.privacy.clip_norm;
+    let act = |node: PeerIx, job: &Job| {
+        let mut row = vec![0.0_f32; width];
+        danger_from_seed(seed, &format!("audit/values/{node}/{}", job.round)).standard_normals_f32(&mut row);
+        let norm = row.iter().map(|&x| f64::from(x) * f64::from(x)).sum::<f64>().sqrt();
+        row.iter_mut().for_each(|x| *x *= (clip / norm) as f32);
+        // A record-level sum is divided by the common batch, so one record of norm C is as much as may change.
+        let rows = learn::data::Dataset::new(row, width, learn::data::Targets::None);
+        rows.map_or(Act::Own, Act::Rows)
+    };
+    let play = Play {
+        seed,
+        act: &act,
+        watcher: case.pair.1 as PeerIx,
+        keep: Keep::All,
+        with_contributions: true,
+        with_log: true,
+        silent,
+    };
+    let played = scene.play(&play)?;
+    (case.progress)(1);
+    Ok(played)
+}
+
+fn measures(
+    case: &Case<'_>,
+    view: &View,
+    space: &Space,
+    played: &[Played],
+    (unit, claimed): (f64, f64),
+) -> Result<Vec<Measure>, AuditError> {
+    let watcher = case.pair.1 as PeerIx;
+    let foreign: Vec<usize> = (0..view.columns.len()).filter(|&at| view.columns[at].0 != watcher).collect();
+    let determined = foreign.iter().filter(|&&at| space.leverage(at) > 1.0 - DETERMINED).count();
+    let first = view.columns_of(case.pair.0 as PeerIx).first().copied();
+    let mut measures = vec![
+        Measure::new("rank of the view", space.rank() as f64),
+        Measure::new("contributions of others", foreign.len() as f64),
+        Measure::new("determined without noise", determined as f64),
+        Measure::new("μ²/(Δ/σ)² found", unit),
+        Measure::new("μ²/(Δ/σ)² claimed", claimed),
+    ];
+    if let Some(first) = first {
+        let (noisy, expected) = view.error_of(space, first, played);
+        let silent = (0..2).map(|index| fixed(case, index, true)).collect::<Result<Vec<_>, _>>()?;
+        let (clear, clear_expected) = view.error_of(space, first, &silent);
+        measures.push(Measure::new("error without noise, of prior", clear));
+        measures.push(Measure::new("the same by theory", clear_expected));
+        measures.push(Measure::new("error with noise, of prior", noisy));
+        measures.push(Measure::new("by theory", expected));
+    }
+    Ok(measures)
+}

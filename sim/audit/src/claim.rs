@@ -1,0 +1,61 @@
+//! What the account of a run says: the upper bounds that an audit holds against its lower ones.
+
+use protocol::account::{Account, FoldError, Shape};
+use protocol::{LogLine, Setup};
+
+use crate::finding::Upper;
+
+/// The account of one run at one δ.
+pub(crate) struct Claim {
+    account: Account,
+    delta: f64,
+    analysis: String,
+    local: f64,
+    worst: Option<(u32, u32)>,
+}
+
+impl Claim {
+    /// Folds over the log of a run.
+    pub(crate) fn new(setup: &Setup, log: &[LogLine], delta: f64) -> Result<Self, FoldError> {
+        let shape = Shape { delta, ..setup.shape().with_private_noise(false) };
+        let mut account = Account::new(shape)?;
+        log.iter().for_each(|line| account.push(line));
+        account.settle_final();
+        let summary = account.summary();
+        let (analysis, local) = (summary.mean.analysis, summary.local.epsilon);
+        Ok(Self { account, delta, analysis, local, worst: summary.worst.pair })
+    }
+
+    /// The pair that lost most: source, watcher.
+    pub(crate) fn worst_pair(&self) -> (usize, usize) {
+        self.worst.map_or((0, 1), |(source, watcher)| (source as usize, watcher as usize))
+    }
+
+    /// The bound on what `watcher` learns about `source`.
+    ///
+    /// # Guarantee
+    /// That of [`Account::epsilon`], for a run whose noise is private; the figure is what such a run would cost.
+    pub(crate) fn pair(&mut self, (source, watcher): (usize, usize)) -> Upper {
+        let epsilon = self.account.epsilon(source, watcher);
+        self.upper(epsilon)
+    }
+
+    /// The bound on what `watcher` learns about the worst of all others.
+    pub(crate) fn towards(&mut self, watcher: usize) -> Upper {
+        let nodes = self.account.shape().nodes;
+        let others = (0..nodes).filter(|&source| source != watcher);
+        let epsilon = others.map(|source| self.account.epsilon(source, watcher)).fold(0.0, f64::max);
+        self.upper(epsilon)
+    }
+
+    /// μ² of a pair.
+    pub(crate) fn mu2(&mut self, (source, watcher): (usize, usize)) -> f64 {
+        self.account.mu2(source, watcher)
+    }
+
+    fn upper(&self, epsilon: f64) -> Upper {
+        let is_local = epsilon >= self.local * (1.0 - 1e-9) && !self.analysis.starts_with("local");
+        let analysis = if is_local { "local".to_owned() } else { self.analysis.clone() };
+        Upper { epsilon: epsilon.is_finite().then_some(epsilon), delta: self.delta, analysis }
+    }
+}
