@@ -17,6 +17,7 @@ pub mod report;
 mod sabotage;
 mod scenario;
 mod score;
+mod solve;
 mod stage;
 pub mod stats;
 
@@ -24,8 +25,10 @@ pub use attack::Attack;
 pub use error::AuditError;
 pub use finding::{Finding, Lower, Measure, Report, Skipped, Upper};
 pub use sabotage::Sabotage;
+pub use linear::Unknown;
 pub use scenario::{built_in, layer as built_in_layer};
 pub use score::Score;
+pub use solve::{Solved, solve};
 
 use protocol::Setup;
 use protocol::work::Adjacency;

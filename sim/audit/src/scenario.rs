@@ -2,14 +2,14 @@
 
 use protocol::config::{Config, ConfigError, Layer};
 
-/// Eight nodes, four rounds of softmax regression on sixteen records each, at a noise where a few thousand runs come near the account.
+/// Eight nodes, four rounds of softmax regression on 64 records each, at a noise where a few thousand runs come near the account.
 const BUILT_IN: [&str; 10] = [
     "name=audit",
     "nodes=8",
     "rounds=4",
     "batch_size=all",
     "learning_rate=0.5",
-    "data=blobs:nodes=8,records=16,dim=24,classes=10,test=0",
+    "data=blobs:nodes=8,records=64,dim=63,classes=10,test=0",
     "test_fraction=0",
     "privacy.clip_norm=1",
     "privacy.noise_multiplier=2.5",

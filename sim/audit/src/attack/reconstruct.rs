@@ -4,22 +4,19 @@
 //! with its own contributions they span what it knows. A contribution that lies in that space is determined exactly where there is no noise; with noise σ and a
 //! prior of variance s² per coordinate the best linear estimate leaves √(1 − l·s²/(s² + σ²)) of the prior's deviation, l being the leverage.
 
-use privacy::noise::{NoiseSource, danger_from_seed};
 use protocol::PeerIx;
 use protocol::account::{ReleaseKind, epsilon_of_mu2};
-use protocol::work::Job;
 
 use super::{Attack, Case, Outcome};
 use crate::AuditError;
 use crate::claim::Claim;
 use crate::finding::{Finding, Lower, Measure};
 use crate::linear::{Space, Unknown, View};
-use crate::stage::{Act, Keep, Play, Played};
+use crate::solve;
+use crate::stage::Played;
 
 /// Contributions that a system may have: it is dense.
 const MOST: usize = 600;
-/// Runs at least, so that a run's own constant can be taken off.
-const RUNS: usize = 4;
 /// What rounding in single precision may leave of a message that is a sum of contributions.
 const RESIDUE: f64 = 1e-3;
 /// A leverage this close to one is one.
@@ -42,7 +39,7 @@ pub(crate) fn run(case: &Case<'_>) -> Result<Outcome, AuditError> {
     let ReleaseKind::Gaussian { noise_multiplier } = ReleaseKind::of(&setup.settings.release) else {
         return Ok(Outcome::skipped(Attack::Reconstruct, "needs noise on all records: `batch_size = \"all\"`"));
     };
-    let runs = RUNS.max((3 * contributions).div_ceil(case.scene.parameters()) + 1);
+    let runs = solve::runs_for(contributions, case.scene.parameters());
     let played = (0..runs as u64).map(|index| fixed(case, index, false)).collect::<Result<Vec<_>, _>>()?;
     let view = View::of_runs(&played, Unknown::Contribution, case.pair.1 as PeerIx);
     if view.residue > RESIDUE {
@@ -70,29 +67,8 @@ pub(crate) fn run(case: &Case<'_>) -> Result<Outcome, AuditError> {
 
 /// One run in which every node contributes a random vector of the clip norm.
 fn fixed(case: &Case<'_>, index: u64, silent: bool) -> Result<Played, AuditError> {
-    let scene = case.scene;
     let seed = case.seed_of(16 + u64::from(silent), index);
-    let width = scene.parameters();
-    let clip = scene.setup.config.privacy.clip_norm;
-    let act = |node: PeerIx, job: &Job| {
-        let mut row = vec![0.0_f32; width];
-        danger_from_seed(seed, &format!("audit/values/{node}/{}", job.round)).standard_normals_f32(&mut row);
-        let norm = row.iter().map(|&x| f64::from(x) * f64::from(x)).sum::<f64>().sqrt();
-        row.iter_mut().for_each(|x| *x *= (clip / norm) as f32);
-        // A record-level sum is divided by the common batch, so one record of norm C is as much as may change.
-        let rows = learn::data::Dataset::new(row, width, learn::data::Targets::None);
-        rows.map_or(Act::Own, Act::Rows)
-    };
-    let play = Play {
-        seed,
-        act: &act,
-        watcher: case.pair.1 as PeerIx,
-        keep: Keep::All,
-        with_contributions: true,
-        with_log: true,
-        silent,
-    };
-    let played = scene.play(&play)?;
+    let played = solve::play(case.scene, case.pair.1, (seed, silent), Unknown::Contribution)?;
     (case.progress)(1);
     Ok(played)
 }
