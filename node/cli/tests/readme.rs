@@ -8,7 +8,7 @@
 use assert_cmd::Command;
 use std::path::{Path, PathBuf};
 
-const DOCUMENTS: [&str; 2] = ["README.md", "docs/PRIVACY.md"];
+const DOCUMENTS: [&str; 3] = ["README.md", "docs/PRIVACY.md", "docs/AUDIT.md"];
 
 fn root() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../..")

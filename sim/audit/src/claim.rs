@@ -1,9 +1,28 @@
 //! What the account of a run says: the upper bounds that an audit holds against its lower ones.
 
-use protocol::account::{Account, FoldError, Shape};
-use protocol::{LogLine, Setup};
+use std::path::Path;
 
+use protocol::account::{Account, FoldError, Shape, read_lines};
+use protocol::{LogLine, RunEvent, Setup};
+
+use crate::AuditError;
 use crate::finding::Upper;
+
+/// The log of a run.
+pub(crate) fn read(path: &Path) -> Result<Vec<LogLine>, AuditError> {
+    let mut lines = Vec::new();
+    read_lines(path, |line| lines.push(line))?;
+    Ok(lines)
+}
+
+/// Refuses a log with fewer contributions than the scenario makes: its account is right about less than what is attacked.
+pub(crate) fn check_complete(log: &[LogLine], simulated: &[LogLine]) -> Result<(), AuditError> {
+    let releases = |lines: &[LogLine]| {
+        lines.iter().filter(|line| matches!(line.event, RunEvent::Released { .. })).count()
+    };
+    let (has, needed) = (releases(log), releases(simulated));
+    if has < needed { Err(AuditError::ShortLog { has, needed }) } else { Ok(()) }
+}
 
 /// The account of one run at one δ.
 pub(crate) struct Claim {

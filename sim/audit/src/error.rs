@@ -4,7 +4,7 @@ use learn::data::DataError;
 use learn::model::ModelError;
 use learn::train::TrainError;
 use privacy::mechanisms::MechanismError;
-use protocol::account::FoldError;
+use protocol::account::{FoldError, ReadError};
 use protocol::config::ConfigError;
 use sim::SimError;
 use thiserror::Error;
@@ -40,6 +40,17 @@ pub enum AuditError {
     /// Fewer than two nodes.
     #[error("one node alone has no watcher")]
     Alone,
+    /// A log that cannot be read.
+    #[error(transparent)]
+    Log(#[from] ReadError),
+    /// A log of a run that did less than its configuration says.
+    #[error("the log tells of {has} contributions, and a run of this configuration makes {needed}")]
+    ShortLog {
+        /// In the log.
+        has: usize,
+        /// In a simulated run.
+        needed: usize,
+    },
     /// The built-in scenario, or changes to it.
     #[error(transparent)]
     Config(#[from] ConfigError),
@@ -72,6 +83,10 @@ impl AuditError {
             Self::Confidence(_) => Some("use `--confidence 0.95`".into()),
             Self::NoMessages(_) => Some("use rounds, gossip, walk or mean".into()),
             Self::Alone => Some("use `--set nodes=4` or more".into()),
+            Self::Log(error) => error.hint().map(str::to_owned),
+            Self::ShortLog { .. } => {
+                Some("audit the configuration by itself: `murmur audit RUN/config.toml`".into())
+            }
             Self::Config(error) => error.hint(),
             Self::Sim(error) => error.hint().map(str::to_owned),
             Self::Train(error) => Some(error.hint()),

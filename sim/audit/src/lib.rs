@@ -24,14 +24,16 @@ pub mod stats;
 pub use attack::Attack;
 pub use error::AuditError;
 pub use finding::{Finding, Lower, Measure, Report, Skipped, Upper};
-pub use sabotage::Sabotage;
 pub use linear::Unknown;
+pub use sabotage::Sabotage;
 pub use scenario::{built_in, layer as built_in_layer};
 pub use score::Score;
 pub use solve::{Solved, solve};
 
-use protocol::Setup;
+use std::path::PathBuf;
+
 use protocol::work::Adjacency;
+use protocol::{LogLine, Setup};
 
 use attack::{Case, Outcome};
 use claim::Claim;
@@ -59,6 +61,8 @@ pub struct Request {
     pub seed: u64,
     /// What is broken on purpose.
     pub sabotage: Option<Sabotage>,
+    /// The log of a real run of this scenario, to be priced instead of that of a simulated one.
+    pub log: Option<PathBuf>,
     /// Threads; 0: as many as there are cores. The report does not depend on it.
     pub threads: usize,
 }
@@ -75,6 +79,7 @@ impl Request {
             pair: None,
             seed: 1,
             sabotage: None,
+            log: None,
             threads: 0,
         }
     }
@@ -84,7 +89,7 @@ impl Request {
         let of = |attack: &Attack| match attack {
             Attack::Distinguish => 2 * self.trials as u64,
             Attack::Canaries => 3,
-            Attack::Membership => attack::membership::SHADOWS + 1,
+            Attack::Membership => 2 * (attack::membership::SHADOWS + 1),
             Attack::Reconstruct => 6,
             Attack::Inversion => 0,
         };
@@ -106,16 +111,16 @@ impl Request {
 pub fn run(request: &Request, progress: &(dyn Fn(u64) + Sync)) -> Result<Report, AuditError> {
     check(request)?;
     let scene = Scene::new(request.setup.clone(), request.sabotage)?;
-    let pair = match request.pair {
-        Some(pair) => pair,
-        None => worst_pair(&scene, request.seed)?,
-    };
+    let log = request.log.as_deref().map(claim::read).transpose()?;
+    let worst = worst_pair(&scene, request.seed, log.as_deref())?;
+    let pair = request.pair.unwrap_or(worst);
     let mut attacks = request.attacks.clone();
     attacks.sort_unstable();
     attacks.dedup();
     let tests: usize = attacks.iter().map(|attack| attack.tests()).sum();
     let case = Case {
         scene: &scene,
+        log: log.as_deref(),
         pair,
         trials: request.trials,
         confidence: request.confidence,
@@ -171,8 +176,8 @@ fn check(request: &Request) -> Result<(), AuditError> {
     Ok(())
 }
 
-/// The pair that lost most in one run, by the account.
-fn worst_pair(scene: &Scene, seed: u64) -> Result<(usize, usize), AuditError> {
+/// The pair that lost most, by the account of the log that was given, or of one run.
+fn worst_pair(scene: &Scene, seed: u64, log: Option<&[LogLine]>) -> Result<(usize, usize), AuditError> {
     let play = Play {
         seed,
         act: &|_, _| Act::Own,
@@ -183,5 +188,8 @@ fn worst_pair(scene: &Scene, seed: u64) -> Result<(usize, usize), AuditError> {
         silent: false,
     };
     let played = scene.play(&play)?;
-    Ok(Claim::new(&scene.setup, &played.log, scene.setup.config.privacy.delta)?.worst_pair())
+    if let Some(log) = log {
+        claim::check_complete(log, &played.log)?;
+    }
+    Ok(Claim::new(&scene.setup, log.unwrap_or(&played.log), scene.setup.config.privacy.delta)?.worst_pair())
 }

@@ -32,8 +32,11 @@ pub(crate) struct View {
 impl View {
     /// Least squares over all coordinates of all runs, each coordinate's mean over runs taken off.
     pub(crate) fn of_runs(runs: &[Played], unknown: Unknown, watcher: PeerIx) -> Self {
-        let columns: Vec<(PeerIx, u32)> = runs[0].contributions.keys().copied().collect();
-        let places: Vec<Place> = runs[0].view.keys().copied().collect();
+        // What is not in every run cannot be compared between them.
+        let in_all = |column: &&(PeerIx, u32)| runs.iter().all(|run| run.contributions.contains_key(*column));
+        let columns: Vec<(PeerIx, u32)> = runs[0].contributions.keys().filter(in_all).copied().collect();
+        let seen_in_all = |place: &&Place| runs.iter().all(|run| run.view.contains_key(*place));
+        let places: Vec<Place> = runs[0].view.keys().filter(seen_in_all).copied().collect();
         let inputs: Vec<Vec<f64>> = columns
             .iter()
             .map(|column| {
@@ -112,7 +115,8 @@ impl View {
         let single = |values: &[f32]| values.iter().map(|&x| f64::from(x)).collect::<Vec<f64>>();
         let mut sources: Vec<Vec<f64>> =
             own.iter().map(|&at| single(&run.contributions[&self.columns[at]].0)).collect();
-        sources.extend(self.places.iter().map(|place| single(&run.view[place])));
+        let message = |place: &Place| run.view.get(place).map_or_else(Vec::new, |values| single(values));
+        sources.extend(self.places.iter().map(message));
         let mut estimate = vec![0.0; width];
         for (basis, made_of) in space.basis.iter().zip(&space.made_of) {
             for (source, weight) in sources.iter().zip(made_of) {

@@ -80,7 +80,13 @@ pub(crate) fn solve(lower: &mut [f64], mut right: Vec<f64>) -> Vec<f64> {
             let dot: f64 = (0..j).map(|k| lower[i * size + k] * lower[j * size + k]).sum();
             let rest = lower[i * size + j] - dot;
             lower[i * size + j] = match (i == j, lower[j * size + j]) {
-                (true, _) => if rest > 0.0 { libm::sqrt(rest) } else { f64::INFINITY },
+                (true, _) => {
+                    if rest > 0.0 {
+                        libm::sqrt(rest)
+                    } else {
+                        f64::INFINITY
+                    }
+                }
                 (false, pivot) => rest / pivot,
             };
         }

@@ -11,7 +11,9 @@ use privacy::mechanisms::MechanismError;
 use privacy::noise::NoiseSource;
 use protocol::work::{Adjacency, Computed, Job, Unit, WorkSettings, contribute};
 use protocol::{Body, LogLine, PeerIx, Setup, Values};
-use sim::{Delivery, Due, Finished, Hook, Options, SimError, contribution_noise, message_noise, simulate_with};
+use sim::{
+    Delivery, Due, Finished, Hook, Options, SimError, contribution_noise, message_noise, simulate_with,
+};
 
 use crate::sabotage::Sabotage;
 
@@ -131,7 +133,8 @@ impl Scene {
             Act::Rows(rows) => {
                 let work = if honest { for_rows(own) } else { self.rows.clone() };
                 // The gradient of ½‖θ − x‖² at 0 is −x: every row is its own gradient, and goes through the real clipping and noise.
-                let job = Job { round: due.job.round, params: Values::from_wire(vec![0.0; self.parameters()]) };
+                let job =
+                    Job { round: due.job.round, params: Values::from_wire(vec![0.0; self.parameters()]) };
                 let mut workspace = Workspace::with_lanes(&self.mean, 1);
                 contribute(&quiet(&work), (&self.mean, rows), &job, &mut workspace, noise)
             }

@@ -6,13 +6,8 @@ use protocol::Setup;
 
 fn audit(set: &[&str], pair: Option<(usize, usize)>, attacks: &[Attack]) -> Report {
     let setup = Setup::new(built_in(set).unwrap()).unwrap();
-    let request = Request {
-        attacks: attacks.to_vec(),
-        trials: 1200,
-        confidence: 0.999,
-        pair,
-        ..Request::new(setup)
-    };
+    let request =
+        Request { attacks: attacks.to_vec(), trials: 1200, confidence: 0.999, pair, ..Request::new(setup) };
     audit::run(&request, &|_| ()).unwrap()
 }
 
@@ -85,11 +80,8 @@ fn a_mean_passes_with_and_without_message_noise() {
     // A neighbour is heard by itself; of the six nodes at distance two, four sums of three are known: ⅔ of each.
     assert_passes(&set, Some((1, 0)), "local");
     assert_passes(&set, Some((3, 0)), "rounds");
-    let noisy = audit(
-        &[&set[..], &["algorithm.message_noise=0.5"]].concat(),
-        Some((1, 0)),
-        &[Attack::Distinguish],
-    );
+    let noisy =
+        audit(&[&set[..], &["algorithm.message_noise=0.5"]].concat(), Some((1, 0)), &[Attack::Distinguish]);
     assert!(noisy.passed, "{noisy:#?}");
 }
 
@@ -133,4 +125,23 @@ fn what_does_not_apply_is_said_and_nonsense_is_refused() {
     assert!(refused(&Request { confidence: 1.0, ..request() }).contains('1'));
     let central = Setup::new(built_in(&["algorithm.kind=central"]).unwrap()).unwrap();
     assert!(refused(&Request::new(central)).contains("central"));
+}
+
+#[test]
+fn alarms_are_as_rare_as_stated() {
+    // The account of doubling is exact for these views, so the lower bounds have no slack but that of Clopper and Pearson. At confidence 0.8 at most 8 of 40 audits may
+    // alarm on average; a binomial with p = 0.2 exceeds 16 with probability 1e-3.
+    let setup = Setup::new(built_in(&["nodes=4", "rounds=2", SMALL]).unwrap()).unwrap();
+    let alarms = (0..40).filter(|&seed| {
+        let request = Request {
+            attacks: vec![Attack::Distinguish],
+            trials: 300,
+            confidence: 0.8,
+            seed: 1000 + seed,
+            ..Request::new(setup.clone())
+        };
+        !audit::run(&request, &|_| ()).unwrap().passed
+    });
+    let alarms = alarms.count();
+    assert!(alarms <= 16, "{alarms} of 40");
 }

@@ -12,7 +12,6 @@ use protocol::{LogLine, PeerIx};
 use super::{Attack, Case, Outcome};
 use crate::AuditError;
 use crate::canary::flock;
-use crate::claim::Claim;
 use crate::finding::{Finding, Lower, Measure};
 use crate::score::Score;
 use crate::stage::{Act, Keep, Place, Play};
@@ -60,7 +59,7 @@ pub(crate) fn run(case: &Case<'_>) -> Result<Outcome, AuditError> {
         method: "one run, binomial tail",
         gaussian: None,
     };
-    let upper = Claim::new(&case.scene.setup, &audited.log, delta)?.pair(case.pair);
+    let upper = case.claim(&audited.log, delta)?.pair(case.pair);
     let measures = vec![
         Measure::new("canaries", canaries as f64),
         Measure::new("guesses", guesses as f64),
@@ -84,8 +83,7 @@ impl Run {
         let included: Vec<bool> = words.iter().map(|word| word >> 63 == 1).collect();
         let rows = flock(case.scene, &included)?;
         let source = case.pair.0 as PeerIx;
-        let act =
-            |node: PeerIx, _: &Job| if node == source { Act::Rows(rows.clone()) } else { Act::Own };
+        let act = |node: PeerIx, _: &Job| if node == source { Act::Rows(rows.clone()) } else { Act::Own };
         let play = Play {
             seed,
             act: &act,

@@ -12,7 +12,6 @@ use protocol::work::Job;
 use super::{Case, Outcome};
 use crate::AuditError;
 use crate::canary::Canary;
-use crate::claim::Claim;
 use crate::finding::{Finding, Lower, Measure};
 use crate::parallel;
 use crate::score::Score;
@@ -57,7 +56,7 @@ pub(crate) fn run(case: &Case<'_>) -> Result<Outcome, AuditError> {
             method: "Clopper–Pearson",
             gaussian: Some(errors.gaussian_epsilon(delta, case.alpha)),
         };
-        let upper = Claim::new(&case.scene.setup, &views.log, delta)?.pair(case.pair);
+        let upper = case.claim(&views.log, delta)?.pair(case.pair);
         let measures = vec![
             Measure::new("false positives", errors.false_positives as f64 / errors.negatives as f64),
             Measure::new("false negatives", errors.false_negatives as f64 / errors.positives as f64),
@@ -66,7 +65,8 @@ pub(crate) fn run(case: &Case<'_>) -> Result<Outcome, AuditError> {
         ];
         let trials = errors.positives + errors.negatives;
         findings.push(
-            Finding::bounded("distinguish", case.named_pair(), trials, (lower, upper)).with_measures(measures),
+            Finding::bounded("distinguish", case.named_pair(), trials, (lower, upper))
+                .with_measures(measures),
         );
     }
     Ok(Outcome::Found(findings))

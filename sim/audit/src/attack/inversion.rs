@@ -4,9 +4,9 @@
 use learn::data::Dataset;
 use learn::gradient::Workspace;
 use privacy::noise::danger_from_seed;
+use protocol::Setup;
 use protocol::config::AlgorithmKind;
 use protocol::work::{Job, Unit, WorkSettings, contribute};
-use protocol::Setup;
 
 use super::{Attack, Case, Outcome};
 use crate::AuditError;
@@ -24,7 +24,9 @@ pub(crate) fn run(case: &Case<'_>) -> Result<Outcome, AuditError> {
     let kind = setup.model.kind();
     let linear = matches!(kind, "softmax" | "logistic" | "linear" | "ridge");
     if !linear || setup.config.algorithm.kind == AlgorithmKind::Mean {
-        let why = format!("has a closed form for softmax, logistic, linear and ridge models only, not for `{kind}`");
+        let why = format!(
+            "has a closed form for softmax, logistic, linear and ridge models only, not for `{kind}`"
+        );
         return Ok(Outcome::skipped(Attack::Inversion, why));
     }
     let Unit::Record { .. } = setup.work.unit else {

@@ -6,7 +6,10 @@ pub(crate) mod inversion;
 pub(crate) mod membership;
 pub(crate) mod reconstruct;
 
+use protocol::LogLine;
+
 use crate::AuditError;
+use crate::claim::Claim;
 use crate::finding::{Finding, Skipped};
 use crate::stage::Scene;
 
@@ -63,6 +66,8 @@ impl Attack {
 /// What an attack is told.
 pub(crate) struct Case<'a> {
     pub(crate) scene: &'a Scene,
+    /// The log of a real run, where there is one.
+    pub(crate) log: Option<&'a [LogLine]>,
     /// Whose data, and who watches.
     pub(crate) pair: (usize, usize),
     /// Runs with, and as many without, the change.
@@ -93,6 +98,11 @@ impl Case<'_> {
     /// The pair in words.
     pub(crate) fn named_pair(&self) -> String {
         format!("node {} → node {}", self.pair.0, self.pair.1)
+    }
+
+    /// What the account says at `delta`: of the real run where its log was given, else of a run of this audit.
+    pub(crate) fn claim(&self, own: &[LogLine], delta: f64) -> Result<Claim, AuditError> {
+        Ok(Claim::new(&self.scene.setup, self.log.unwrap_or(own), delta)?)
     }
 
     /// A seed for the `index`-th run of one of the attacks' stages.

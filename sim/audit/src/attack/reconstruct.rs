@@ -9,7 +9,6 @@ use protocol::account::{ReleaseKind, epsilon_of_mu2};
 
 use super::{Attack, Case, Outcome};
 use crate::AuditError;
-use crate::claim::Claim;
 use crate::finding::{Finding, Lower, Measure};
 use crate::linear::{Space, Unknown, View};
 use crate::solve;
@@ -33,17 +32,23 @@ pub(crate) fn run(case: &Case<'_>) -> Result<Outcome, AuditError> {
     let setup = &case.scene.setup;
     let contributions = setup.config.nodes * setup.config.rounds as usize;
     if contributions > MOST {
-        let why = format!("{contributions} contributions are more than the {MOST} that are solved for; use fewer rounds or nodes");
+        let why = format!(
+            "{contributions} contributions are more than the {MOST} that are solved for; use fewer rounds or nodes"
+        );
         return Ok(Outcome::skipped(Attack::Reconstruct, why));
     }
     let ReleaseKind::Gaussian { noise_multiplier } = ReleaseKind::of(&setup.settings.release) else {
-        return Ok(Outcome::skipped(Attack::Reconstruct, "needs noise on all records: `batch_size = \"all\"`"));
+        return Ok(Outcome::skipped(
+            Attack::Reconstruct,
+            "needs noise on all records: `batch_size = \"all\"`",
+        ));
     };
     let runs = solve::runs_for(contributions, case.scene.parameters());
     let played = (0..runs as u64).map(|index| fixed(case, index, false)).collect::<Result<Vec<_>, _>>()?;
     let view = View::of_runs(&played, Unknown::Contribution, case.pair.1 as PeerIx);
     if view.residue > RESIDUE {
-        let why = format!("messages are no linear function of contributions: {:.1e} of them is left", view.residue);
+        let why =
+            format!("messages are no linear function of contributions: {:.1e} of them is left", view.residue);
         return Ok(Outcome::skipped(Attack::Reconstruct, why));
     }
     let space = view.space();
@@ -57,7 +62,7 @@ pub(crate) fn run(case: &Case<'_>) -> Result<Outcome, AuditError> {
         method: "linear algebra on messages",
         gaussian: None,
     };
-    let mut claim = Claim::new(setup, &played[0].log, delta)?;
+    let mut claim = case.claim(&played[0].log, delta)?;
     let claimed = claim.mu2(case.pair) * noise_multiplier * noise_multiplier;
     let measures = measures(case, &view, &space, &played, (unit, claimed))?;
     let finding =

@@ -29,7 +29,10 @@ pub fn markdown(report: &Report) -> String {
     for finding in &report.findings {
         for measure in &finding.measures {
             let value = shown(measure);
-            text.push_str(&format!("| {} | {} | {} | {value} |\n", finding.attack, finding.target, measure.name));
+            text.push_str(&format!(
+                "| {} | {} | {} | {value} |\n",
+                finding.attack, finding.target, measure.name
+            ));
         }
     }
     for skipped in &report.skipped {

@@ -29,7 +29,9 @@ pub fn picture(report: &Report) -> String {
         shown.len()
     );
     let mut svg = Svg::new(WIDTH, height).title(&title).description(description).style(STYLE);
-    svg.add(Element::new("rect").attribute("class", "bg").attribute("width", "100%").attribute("height", "100%"));
+    svg.add(
+        Element::new("rect").attribute("class", "bg").attribute("width", "100%").attribute("height", "100%"),
+    );
     svg.add(word(24.0, 32.0, &title, ("ink", 18.0)));
     let broken = report.sabotage.map_or_else(String::new, |name| format!(", broken on purpose: {name}"));
     let what = format!(

@@ -103,7 +103,10 @@ mod tests {
     use super::*;
 
     fn near(found: f64, expected: f64, what: &str) {
-        assert!((found - expected).abs() <= 1e-9 * expected.abs().max(1e-3), "{what}: {found}, not {expected}");
+        assert!(
+            (found - expected).abs() <= 1e-9 * expected.abs().max(1e-3),
+            "{what}: {found}, not {expected}"
+        );
     }
 
     #[test]

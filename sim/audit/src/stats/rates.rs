@@ -57,10 +57,7 @@ impl Errors {
     fn rates_above(&self, alpha: f64) -> (f64, f64) {
         // Half of the error for each of the two rates.
         let part = 0.5 * alpha;
-        (
-            upper(self.false_positives, self.negatives, part),
-            upper(self.false_negatives, self.positives, part),
-        )
+        (upper(self.false_positives, self.negatives, part), upper(self.false_negatives, self.positives, part))
     }
 }
 
@@ -108,7 +105,11 @@ impl Roc {
         }
         let threshold = self.others[others as usize - 1 - allowed];
         let hits = (self.members.len() - self.members.partition_point(|score| *score <= threshold)) as u64;
-        Some((hits as f64 / members as f64, lower(hits, members, alpha / 2.0), upper(hits, members, alpha / 2.0)))
+        Some((
+            hits as f64 / members as f64,
+            lower(hits, members, alpha / 2.0),
+            upper(hits, members, alpha / 2.0),
+        ))
     }
 
     /// The largest difference of true and false positive rates over all thresholds.
