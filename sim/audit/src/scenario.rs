@@ -4,7 +4,7 @@ use protocol::config::{Config, ConfigError, Layer};
 
 /// Eight nodes, four rounds of softmax regression on 64 records each, at a noise where a few thousand runs come near the account.
 const BUILT_IN: [&str; 10] = [
-    "name=audit",
+    "name=small",
     "nodes=8",
     "rounds=4",
     "batch_size=all",

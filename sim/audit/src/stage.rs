@@ -24,8 +24,6 @@ pub(crate) struct Scene {
     pub(crate) sabotage: Option<Sabotage>,
     /// How contributions of the nodes' own data are made.
     own: WorkSettings,
-    /// How contributions of rows are made.
-    rows: WorkSettings,
     mean: Mean,
 }
 
@@ -50,6 +48,9 @@ pub(crate) enum Keep {
 /// Where a message has its place in a run: round, step, token, sender, receiver.
 pub(crate) type Place = (u32, u32, u32, PeerIx, PeerIx);
 
+/// By node and count: what was contributed, and the same without noise.
+pub(crate) type Contributions = BTreeMap<(PeerIx, u32), (Vec<f32>, Vec<f32>)>;
+
 /// How a run is made.
 pub(crate) struct Play<'a> {
     /// Seed of all noise; links and schedules stay those of the scenario.
@@ -69,8 +70,8 @@ pub(crate) struct Play<'a> {
 pub(crate) struct Played {
     /// Messages that the watcher received or sent.
     pub(crate) view: BTreeMap<Place, Vec<f32>>,
-    /// By node and count: what was contributed, and the same without noise.
-    pub(crate) contributions: BTreeMap<(PeerIx, u32), (Vec<f32>, Vec<f32>)>,
+    /// Where they were asked for.
+    pub(crate) contributions: Contributions,
     pub(crate) log: Vec<LogLine>,
     pub(crate) finished: Finished,
 }
@@ -80,9 +81,8 @@ impl Scene {
         let setup = setup.without_loss();
         let honest = setup.work.as_ref();
         let own = sabotage.map_or_else(|| Ok(honest.clone()), |sabotage| sabotage.work(honest))?;
-        let rows = for_rows(&own);
         let mean = Mean::new(setup.settings.initial.len()).expect("a model has parameters");
-        Ok(Self { own, rows, mean, setup, sabotage })
+        Ok(Self { own, mean, setup, sabotage })
     }
 
     /// Parameters of the model.
@@ -109,37 +109,6 @@ impl Scene {
         let contributions = stage.contributions.into_inner().expect("no holder panics");
         Ok(Played { view, contributions, log, finished })
     }
-
-    fn make(
-        &self,
-        due: &Due<'_>,
-        act: &Act,
-        honest: bool,
-        noise: &mut dyn NoiseSource,
-        workspace: &mut Workspace,
-        silent: bool,
-    ) -> Result<Computed, TrainError> {
-        let quiet = |work: &WorkSettings| {
-            if silent { WorkSettings { noise_multiplier: 0.0, ..work.clone() } } else { work.clone() }
-        };
-        let own = if honest { self.setup.work.as_ref() } else { &self.own };
-        let model: &dyn Model = self.setup.model.as_ref();
-        match act {
-            Act::Own => {
-                let data = &self.setup.train[due.node as usize];
-                contribute(&quiet(own), (model, data), due.job, workspace, noise)
-            }
-            Act::Records(data) => contribute(&quiet(own), (model, data), due.job, workspace, noise),
-            Act::Rows(rows) => {
-                let work = if honest { for_rows(own) } else { self.rows.clone() };
-                // The gradient of ½‖θ − x‖² at 0 is −x: every row is its own gradient, and goes through the real clipping and noise.
-                let job =
-                    Job { round: due.job.round, params: Values::from_wire(vec![0.0; self.parameters()]) };
-                let mut workspace = Workspace::with_lanes(&self.mean, 1);
-                contribute(&quiet(&work), (&self.mean, rows), &job, &mut workspace, noise)
-            }
-        }
-    }
 }
 
 /// At node level a row stands for the whole update: no local steps, the same clipping and noise.
@@ -154,13 +123,36 @@ struct Stage<'a> {
     scene: &'a Scene,
     play: &'a Play<'a>,
     view: Mutex<BTreeMap<Place, Vec<f32>>>,
-    contributions: Mutex<BTreeMap<(PeerIx, u32), (Vec<f32>, Vec<f32>)>>,
+    contributions: Mutex<Contributions>,
 }
 
 impl Stage<'_> {
-    fn noise(&self, due: &Due<'_>) -> impl NoiseSource + use<> {
-        let count = self.scene.sabotage.map_or(due.count, |sabotage| sabotage.noise_of(due.count));
-        contribution_noise(self.play.seed, due.node, count)
+    /// One contribution by these settings; called again, it has the same noise.
+    fn make(
+        &self,
+        due: &Due<'_>,
+        act: &Act,
+        work: &WorkSettings,
+        workspace: &mut Workspace,
+    ) -> Result<Computed, TrainError> {
+        let scene = self.scene;
+        let count = scene.sabotage.map_or(due.count, |sabotage| sabotage.noise_of(due.count));
+        let noise = &mut contribution_noise(self.play.seed, due.node, count);
+        let model: &dyn Model = scene.setup.model.as_ref();
+        match act {
+            Act::Own => {
+                let data = &scene.setup.train[due.node as usize];
+                contribute(work, (model, data), due.job, workspace, noise)
+            }
+            Act::Records(data) => contribute(work, (model, data), due.job, workspace, noise),
+            Act::Rows(rows) => {
+                // The gradient of ½‖θ − x‖² at 0 is −x: every row is its own gradient, and goes through the real clipping and noise.
+                let params = Values::from_wire(vec![0.0; scene.parameters()]);
+                let job = Job { round: due.job.round, params };
+                let mut workspace = Workspace::with_lanes(&scene.mean, 1);
+                contribute(&for_rows(work), (&scene.mean, rows), &job, &mut workspace, noise)
+            }
+        }
     }
 }
 
@@ -185,15 +177,18 @@ impl Hook for Stage<'_> {
 
     fn contribution(&self, due: &Due<'_>, workspace: &mut Workspace) -> Result<Computed, TrainError> {
         let act = (self.play.act)(due.node, due.job);
-        let silent = self.play.silent;
         let scene = self.scene;
-        let mut computed = scene.make(due, &act, false, &mut self.noise(due), workspace, silent)?;
-        if scene.sabotage.is_some() {
+        let quiet = || WorkSettings { noise_multiplier: 0.0, ..scene.own.clone() };
+        let mut computed = match self.play.silent {
+            true => self.make(due, &act, &quiet(), workspace)?,
+            false => self.make(due, &act, &scene.own, workspace)?,
+        };
+        if scene.sabotage.is_some() && !self.play.silent {
             // What an honest node would have written down.
-            computed.release = scene.make(due, &act, true, &mut self.noise(due), workspace, silent)?.release;
+            computed.release = self.make(due, &act, &scene.setup.work, workspace)?.release;
         }
         if self.play.with_contributions {
-            let clean = scene.make(due, &act, false, &mut self.noise(due), workspace, true)?;
+            let clean = self.make(due, &act, &quiet(), workspace)?;
             let pair = (computed.contribution.values().to_vec(), clean.contribution.into_values());
             self.contributions.lock().expect("no holder panics").insert((due.node, due.count), pair);
         }

@@ -149,25 +149,36 @@ fn logit(loss: f64) -> f64 {
     -loss - libm::log(-libm::expm1(-loss))
 }
 
-/// ln N(s; in) − ln N(s; out) of each record, with means by record and one deviation for all, which few shadow runs can bear.
-fn likelihood_ratios(shadows: &[Run], audited: &Run) -> Vec<f64> {
-    let records = audited.included.len();
-    let of = |record: usize, wanted: bool| {
+/// The confidences of one record in the shadow runs that had it, or had it not.
+struct Fit {
+    mean: f64,
+    /// Sum of squared deviations.
+    square: f64,
+    count: usize,
+}
+
+impl Fit {
+    fn of(shadows: &[Run], record: usize, wanted: bool) -> Self {
         let chosen = shadows.iter().filter(|run| run.included[record] == wanted);
         let values: Vec<f64> = chosen.map(|run| run.confidence[record]).collect();
         let mean = values.iter().sum::<f64>() / values.len().max(1) as f64;
-        (mean, values.iter().map(|value| (value - mean).powi(2)).sum::<f64>(), values.len())
+        let square = values.iter().map(|value| (value - mean).powi(2)).sum();
+        Self { mean, square, count: values.len() }
+    }
+}
+
+/// ln N(s; in) − ln N(s; out) of each record, with means by record and one deviation for all, which few shadow runs can bear.
+fn likelihood_ratios(shadows: &[Run], audited: &Run) -> Vec<f64> {
+    let fits: Vec<[Fit; 2]> = (0..audited.included.len())
+        .map(|record| [true, false].map(|wanted| Fit::of(shadows, record, wanted)))
+        .collect();
+    let square: f64 = fits.iter().flatten().map(|fit| fit.square).sum();
+    let freedom: usize = fits.iter().flatten().map(|fit| fit.count.saturating_sub(1)).sum();
+    let variance = (square / freedom.max(1) as f64).max(f64::MIN_POSITIVE);
+    let ratio = |([one, zero], score): (&[Fit; 2], &f64)| {
+        ((score - zero.mean).powi(2) - (score - one.mean).powi(2)) / (2.0 * variance)
     };
-    let both: Vec<_> = (0..records).map(|record| (of(record, true), of(record, false))).collect();
-    let (square, count) = both.iter().fold((0.0, 0), |(square, count), (one, zero)| {
-        (square + one.1 + zero.1, count + (one.2 + zero.2).saturating_sub(2))
-    });
-    let variance = (square / count.max(1) as f64).max(f64::MIN_POSITIVE);
-    let ratio = |(record, (one, zero)): (usize, &((f64, f64, usize), (f64, f64, usize)))| {
-        let score = audited.confidence[record];
-        ((score - zero.0).powi(2) - (score - one.0).powi(2)) / (2.0 * variance)
-    };
-    both.iter().enumerate().map(ratio).collect()
+    fits.iter().zip(&audited.confidence).map(ratio).collect()
 }
 
 fn figures(name: &str, scores: &[f64], included: &[bool], alpha: f64) -> Vec<Measure> {

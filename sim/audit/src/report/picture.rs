@@ -50,7 +50,7 @@ pub fn picture(report: &Report) -> String {
 }
 
 fn largest(finding: &Finding) -> f64 {
-    let lower = finding.lower.as_ref().map_or(0.0, |lower| lower.epsilon.max(lower.gaussian.unwrap_or(0.0)));
+    let lower = finding.lower.as_ref().map_or(0.0, |lower| lower.epsilon);
     let upper = finding.upper.as_ref().and_then(|upper| upper.epsilon).unwrap_or(0.0);
     lower.max(upper)
 }
@@ -66,7 +66,8 @@ fn line(finding: &Finding, y: f64, scale: f64) -> Element {
         rect.number("width", length * scale).number("height", height)
     };
     if let Some(gaussian) = lower.gaussian {
-        group.push(bar(gaussian, "gauss", (4.0, 20.0)));
+        // What a broken mechanism comes to would dwarf everything else.
+        group.push(bar(gaussian.min((WIDTH - LEFT - 20.0) / scale), "gauss", (4.0, 20.0)));
     }
     group.push(bar(lower.epsilon, if finding.passed { "low" } else { "bad" }, (8.0, 12.0)));
     if let Some(epsilon) = upper.epsilon {
