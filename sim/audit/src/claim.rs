@@ -24,6 +24,9 @@ pub(crate) fn check_complete(log: &[LogLine], simulated: &[LogLine]) -> Result<(
     if has < needed { Err(AuditError::ShortLog { has, needed }) } else { Ok(()) }
 }
 
+/// Nodes up to which all pairs are compared.
+const MOST_COMPARED: usize = 64;
+
 /// The account of one run at one δ.
 pub(crate) struct Claim {
     account: Account,
@@ -45,9 +48,24 @@ impl Claim {
         Ok(Self { account, delta, analysis, local, worst: summary.worst.pair })
     }
 
-    /// The pair that lost most: source, watcher.
-    pub(crate) fn worst_pair(&self) -> (usize, usize) {
-        self.worst.map_or((0, 1), |(source, watcher)| (source as usize, watcher as usize))
+    /// The pair that lost most: source, watcher; of those that lost the same, the one with the largest `weight`, then the first.
+    pub(crate) fn worst_pair(mut self, weight: impl Fn(usize, usize) -> u64) -> (usize, usize) {
+        let nodes = self.account.shape().nodes;
+        let named = self.worst.map_or((0, 1), |(source, watcher)| (source as usize, watcher as usize));
+        if nodes > MOST_COMPARED {
+            return named;
+        }
+        let most = self.account.epsilon(named.0, named.1) * (1.0 - 1e-9);
+        let mut best = (weight(named.0, named.1), named);
+        for source in 0..nodes {
+            for (watcher, epsilon) in self.account.row(source).into_iter().enumerate() {
+                let found = (weight(source, watcher), (source, watcher));
+                if source != watcher && epsilon.is_some_and(|epsilon| epsilon >= most) && found.0 > best.0 {
+                    best = found;
+                }
+            }
+        }
+        best.1
     }
 
     /// The bound on what `watcher` learns about `source`.

@@ -12,6 +12,7 @@ mod claim;
 mod error;
 mod finding;
 mod linear;
+mod pair;
 mod parallel;
 pub mod report;
 mod sabotage;
@@ -32,12 +33,11 @@ pub use solve::{Solved, solve};
 
 use std::path::PathBuf;
 
+use protocol::Setup;
 use protocol::work::Adjacency;
-use protocol::{LogLine, Setup};
 
 use attack::{Case, Outcome};
-use claim::Claim;
-use stage::{Act, Keep, Play, Scene};
+use stage::Scene;
 
 /// Runs with, and as many without, the change, unless something else is asked for.
 pub const TRIALS: usize = 6000;
@@ -112,7 +112,7 @@ pub fn run(request: &Request, progress: &(dyn Fn(u64) + Sync)) -> Result<Report,
     check(request)?;
     let scene = Scene::new(request.setup.clone(), request.sabotage)?;
     let log = request.log.as_deref().map(claim::read).transpose()?;
-    let worst = worst_pair(&scene, request.seed, log.as_deref())?;
+    let worst = pair::worst(&scene.setup, log.as_deref())?;
     let pair = request.pair.unwrap_or(worst);
     let mut attacks = request.attacks.clone();
     attacks.sort_unstable();
@@ -174,22 +174,4 @@ fn check(request: &Request) -> Result<(), AuditError> {
         return Err(AuditError::Pair { source_node, watcher, nodes: config.nodes });
     }
     Ok(())
-}
-
-/// The pair that lost most, by the account of the log that was given, or of one run.
-fn worst_pair(scene: &Scene, seed: u64, log: Option<&[LogLine]>) -> Result<(usize, usize), AuditError> {
-    let play = Play {
-        seed,
-        act: &|_, _| Act::Own,
-        watcher: 0,
-        keep: Keep::None,
-        with_contributions: false,
-        with_log: true,
-        silent: false,
-    };
-    let played = scene.play(&play)?;
-    if let Some(log) = log {
-        claim::check_complete(log, &played.log)?;
-    }
-    Ok(Claim::new(&scene.setup, log.unwrap_or(&played.log), scene.setup.config.privacy.delta)?.worst_pair())
 }

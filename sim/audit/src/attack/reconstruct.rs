@@ -37,12 +37,22 @@ pub(crate) fn run(case: &Case<'_>) -> Result<Outcome, AuditError> {
         );
         return Ok(Outcome::skipped(Attack::Reconstruct, why));
     }
-    let ReleaseKind::Gaussian { noise_multiplier } = ReleaseKind::of(&setup.settings.release) else {
+    let noise = match ReleaseKind::of(&setup.settings.release) {
+        ReleaseKind::Gaussian { noise_multiplier } => Some(noise_multiplier),
+        ReleaseKind::NonPrivate => None,
+        ReleaseKind::Sampled { .. } => {
+            return Ok(Outcome::skipped(
+                Attack::Reconstruct,
+                "needs all records in every batch: `batch_size = \"all\"`",
+            ));
+        }
+    };
+    if setup.config.algorithm.message_noise > 0.0 {
         return Ok(Outcome::skipped(
             Attack::Reconstruct,
-            "needs noise on all records: `batch_size = \"all\"`",
+            "messages carry noise of their own (`algorithm.message_noise`)",
         ));
-    };
+    }
     let runs = solve::runs_for(contributions, case.scene.parameters());
     let played = (0..runs as u64).map(|index| fixed(case, index, false)).collect::<Result<Vec<_>, _>>()?;
     let view = View::of_runs(&played, Unknown::Contribution, case.pair.1 as PeerIx);
@@ -54,6 +64,15 @@ pub(crate) fn run(case: &Case<'_>) -> Result<Outcome, AuditError> {
     let space = view.space();
     let source = case.pair.0 as PeerIx;
     let unit = space.joint(&view.columns_of(source));
+    let Some(noise_multiplier) = noise else {
+        let measures = measures(case, &view, &space, &played, (unit, None))?;
+        return Ok(Outcome::Found(vec![Finding::figures(
+            "reconstruct",
+            case.named_pair(),
+            runs as u64,
+            measures,
+        )]));
+    };
     let delta = setup.config.privacy.delta;
     let lower = Lower {
         // Rounding of messages is the only error; it is taken off.
@@ -64,7 +83,7 @@ pub(crate) fn run(case: &Case<'_>) -> Result<Outcome, AuditError> {
     };
     let mut claim = case.claim(&played[0].log, delta)?;
     let claimed = claim.mu2(case.pair) * noise_multiplier * noise_multiplier;
-    let measures = measures(case, &view, &space, &played, (unit, claimed))?;
+    let measures = measures(case, &view, &space, &played, (unit, Some(claimed)))?;
     let finding =
         Finding::bounded("reconstruct", case.named_pair(), runs as u64, (lower, claim.pair(case.pair)));
     Ok(Outcome::Found(vec![finding.with_measures(measures)]))
@@ -83,7 +102,7 @@ fn measures(
     view: &View,
     space: &Space,
     played: &[Played],
-    (unit, claimed): (f64, f64),
+    (unit, claimed): (f64, Option<f64>),
 ) -> Result<Vec<Measure>, AuditError> {
     let watcher = case.pair.1 as PeerIx;
     let foreign: Vec<usize> = (0..view.columns.len()).filter(|&at| view.columns[at].0 != watcher).collect();
@@ -94,8 +113,8 @@ fn measures(
         Measure::new("contributions of others", foreign.len() as f64),
         Measure::new("determined without noise", determined as f64),
         Measure::new("μ²/(Δ/σ)² found", unit),
-        Measure::new("μ²/(Δ/σ)² claimed", claimed),
     ];
+    measures.extend(claimed.map(|claimed| Measure::new("μ²/(Δ/σ)² claimed", claimed)));
     if let Some(first) = first {
         let (noisy, expected) = view.error_of(space, first, played);
         let silent = (0..2).map(|index| fixed(case, index, true)).collect::<Result<Vec<_>, _>>()?;
