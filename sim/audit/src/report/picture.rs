@@ -84,3 +84,43 @@ fn line(finding: &Finding, y: f64, scale: f64) -> Element {
 fn word(x: f64, y: f64, text: &str, (class, size): (&str, f64)) -> Element {
     Element::label(x, y, text).attribute("class", class).number("font-size", size)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::finding::{Lower, Upper};
+    use crate::report::markdown;
+
+    fn report(lower: f64, upper: Option<f64>) -> Report {
+        let lower = Lower { epsilon: lower, confidence: 0.95, method: "a test", gaussian: Some(1e9) };
+        let upper = Upper { epsilon: upper, delta: 1e-5, analysis: "rounds".into() };
+        let finding = Finding::bounded("distinguish", "node 1 → node 0".into(), 10, (lower, upper));
+        Report {
+            run: "a <run>".into(),
+            algorithm: "rounds",
+            nodes: 2,
+            adjacency: "record",
+            noise_multiplier: 1.0,
+            confidence: 0.95,
+            sabotage: None,
+            passed: finding.passed,
+            findings: vec![finding],
+            skipped: Vec::new(),
+        }
+    }
+
+    #[test]
+    fn a_bound_that_is_passed_is_seen_in_picture_and_text() {
+        let (good, bad) = (report(1.0, Some(2.0)), report(3.0, Some(2.0)));
+        assert!(picture(&good).contains("class=\"low\"") && picture(&good).contains("1 ≤ 2"));
+        assert!(picture(&bad).contains("class=\"bad\"") && picture(&bad).contains("3 &gt; 2"));
+        assert!(picture(&good).contains("a &lt;run&gt;"));
+        assert!(markdown(&good).contains("**Passed**") && markdown(&bad).contains("**failed**"));
+    }
+
+    #[test]
+    fn without_an_upper_bound_there_is_no_mark_and_nothing_fails() {
+        let open = report(3.0, None);
+        assert!(open.passed && picture(&open).contains("3 ≤ ∞") && !picture(&open).contains("<line"));
+    }
+}
