@@ -42,7 +42,7 @@ fn an_honest_mechanism_passes_and_every_file_is_written() {
 #[test]
 fn each_broken_mechanism_ends_with_exit_code_one_and_is_labelled() {
     for broken in ["noise-halved", "noise-reused", "clip-skipped"] {
-        let flags = ["--attack", "distinguish", "--trials", "3000", "--break", broken];
+        let flags = ["--attack", "distinguish", "--trials", "1500", "--break", broken];
         let output = murmur(&[&SMALL[..], &flags].concat()).output().unwrap();
         let text = String::from_utf8(output.stdout).unwrap();
         assert_eq!(output.status.code(), Some(1), "{text}");

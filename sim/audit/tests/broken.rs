@@ -24,7 +24,7 @@ const GOSSIP: [&str; 5] =
 fn assert_caught(sabotage: Sabotage, set: &[&str], attack: Attack) {
     let setup = Setup::new(built_in(set).unwrap()).unwrap();
     let request =
-        Request { attacks: vec![attack], trials: 3000, sabotage: Some(sabotage), ..Request::new(setup) };
+        Request { attacks: vec![attack], trials: 1500, sabotage: Some(sabotage), ..Request::new(setup) };
     let report = audit::run(&request, &|_| ()).unwrap();
     assert!(!report.passed, "{sabotage:?} was not caught: {report:#?}");
     assert_eq!(report.sabotage, Some(sabotage.name()));
