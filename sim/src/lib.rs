@@ -30,6 +30,7 @@ mod engine;
 mod error;
 mod figures;
 pub mod folder;
+mod hooks;
 mod hostile;
 mod links;
 pub mod metrics;
@@ -44,7 +45,8 @@ mod slot;
 pub mod sweep;
 mod world;
 
-pub use engine::simulate;
+pub use engine::{simulate, simulate_with};
 pub use error::SimError;
+pub use hooks::{Delivery, Due, Hook};
 pub use noise::{contribution_noise, message_noise};
 pub use outcome::{Ended, Finished, Models, Observation, Options};
