@@ -68,7 +68,10 @@ pub(crate) fn main() -> Result<(), Box<dyn std::error::Error>> {
         })?;
         let done = sim::run::run(&setup, &sim::Options::default(), &mut |_| {}, &mut |_| {})?;
         let (loss, worst) = (done.result.test_loss.unwrap_or(f64::NAN), done.result.privacy.worst);
-        let line = format!("target ε = {epsilon}: test loss {loss:.4}, worst pair ε = {:.3} ({})\n", worst.epsilon, worst.analysis);
+        let line = format!(
+            "target ε = {epsilon}: test loss {loss:.4}, worst pair ε = {:.3} ({})\n",
+            worst.epsilon, worst.analysis
+        );
         std::io::Write::write_all(&mut std::io::stdout(), line.as_bytes())?;
     }
     Ok(())

@@ -63,9 +63,12 @@ fn four_hospitals_train_from_their_own_files_and_each_gets_its_report() {
         report["worst"]["epsilon"].as_f64().unwrap()
     };
     // The planned budget is that of the smallest; a record among more is drawn less often.
-    assert!(worst("switzerland") <= 4.0 && worst("cleveland") < worst("va") && worst("va") < worst("switzerland"));
+    assert!(
+        worst("switzerland") <= 4.0 && worst("cleveland") < worst("va") && worst("va") < worst("switzerland")
+    );
     // All hold the same model.
-    let model = |hospital: &str| std::fs::read(folder.path().join(hospital).join("model.safetensors")).unwrap();
+    let model =
+        |hospital: &str| std::fs::read(folder.path().join(hospital).join("model.safetensors")).unwrap();
     assert_eq!(model("cleveland"), model("va"));
 }
 
@@ -74,6 +77,12 @@ fn the_lan_example_makes_a_swarm_file() {
     let folder = tempfile::tempdir().unwrap();
     let out = folder.path().join("swarm.toml");
     let mut murmur = Command::new(env!("CARGO_BIN_EXE_murmur"));
-    murmur.args(["swarm", "init"]).arg(root().join("examples/lan/lan.toml")).arg("--out").arg(&out).assert().success();
+    murmur
+        .args(["swarm", "init"])
+        .arg(root().join("examples/lan/lan.toml"))
+        .arg("--out")
+        .arg(&out)
+        .assert()
+        .success();
     assert!(out.is_file());
 }

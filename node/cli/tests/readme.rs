@@ -17,12 +17,17 @@ fn root() -> PathBuf {
 /// README, the documents, and what stands in the folders of the examples.
 fn documents() -> Vec<PathBuf> {
     let folders = |parent: &Path| {
-        let mut found: Vec<PathBuf> = fs::read_dir(parent).unwrap().map(|entry| entry.unwrap().path()).collect();
+        let mut found: Vec<PathBuf> =
+            fs::read_dir(parent).unwrap().map(|entry| entry.unwrap().path()).collect();
         found.sort();
         found
     };
     let mut all = vec![root().join("README.md")];
-    all.extend(folders(&root().join("docs")).into_iter().filter(|path| path.extension().is_some_and(|end| end == "md")));
+    all.extend(
+        folders(&root().join("docs"))
+            .into_iter()
+            .filter(|path| path.extension().is_some_and(|end| end == "md")),
+    );
     all.extend(folders(&root().join("examples")).into_iter().map(|folder| folder.join("README.md")));
     all.retain(|path| path.is_file());
     all

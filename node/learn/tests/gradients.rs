@@ -7,8 +7,8 @@ mod naive;
 use learn::data::{Dataset, Target, Targets, Task};
 use learn::gradient::{PoissonSampler, SamplingRate, Workspace};
 use learn::model::{
-    Activation, ByExample, Cnn, ConvLayer, LinearRegression, LogisticRegression, Mean, Mlp, Model, PerExample,
-    Pool, RidgeRegression, SoftmaxRegression, TensorShape, gradient, loss, predict,
+    Activation, ByExample, Cnn, ConvLayer, LinearRegression, LogisticRegression, Mean, Mlp, Model,
+    PerExample, Pool, RidgeRegression, SoftmaxRegression, TensorShape, gradient, loss, predict,
 };
 use naive::{Loss, Net};
 use privacy::clip::ClipNorm;

@@ -57,12 +57,14 @@ impl Claim {
         }
         let most = self.account.epsilon(named.0, named.1) * (1.0 - 1e-9);
         let mut best = (weight(named.0, named.1), named);
-        for source in 0..nodes {
-            for (watcher, epsilon) in self.account.row(source).into_iter().enumerate() {
-                let found = (weight(source, watcher), (source, watcher));
-                if source != watcher && epsilon.is_some_and(|epsilon| epsilon >= most) && found.0 > best.0 {
-                    best = found;
-                }
+        let table = self.account.pairs();
+        for (source, watcher) in
+            (0..nodes).flat_map(|source| (0..nodes).map(move |watcher| (source, watcher)))
+        {
+            let found = (weight(source, watcher), (source, watcher));
+            let as_much = table.epsilon(source, watcher).is_some_and(|(epsilon, _)| epsilon >= most);
+            if source != watcher && as_much && found.0 > best.0 {
+                best = found;
             }
         }
         best.1
