@@ -104,6 +104,9 @@ pub fn run(
     }
 }
 
+/// Pairs of a whole run up to which ε is told in every round.
+const PRICED_IN_EVERY_ROUND: u64 = 1 << 22;
+
 /// What is known while a run goes on.
 struct Ongoing<'a> {
     setup: &'a Setup,
@@ -119,10 +122,12 @@ impl<'a> Ongoing<'a> {
         Ok(Self { setup, judge: Judge::new(setup), account, rows: Vec::new(), failed: None })
     }
 
-    /// Pricing takes longer than a round: not every one is worth it.
+    /// Pricing many pairs takes longer than a round: then not every one is worth it.
     fn interim(&mut self, round: u32) -> Option<Interim> {
-        let rounds = self.setup.config.rounds;
-        let due = round + 1 == rounds || (round + 1).is_multiple_of(rounds.div_ceil(50));
+        let (rounds, nodes) = (self.setup.config.rounds, self.setup.config.nodes as u64);
+        let cheap = u64::from(rounds) * nodes * nodes <= PRICED_IN_EVERY_ROUND;
+        let stride = if cheap { 1 } else { rounds.div_ceil(50) };
+        let due = round + 1 == rounds || (round + 1).is_multiple_of(stride);
         due.then(|| self.account.interim())
     }
 
@@ -202,6 +207,13 @@ fn simulated(
     ongoing.account.settle_final();
     let end = End { time: finished.time, bytes, rounds: finished.rounds };
     let result = result(setup, quality, ongoing.account.summary(), &end);
+    if let Some(last) = ongoing.rows.last_mut() {
+        // By now everything is settled, and what is dear to price was priced.
+        let privacy = &result.privacy;
+        last.epsilon_worst = Some(privacy.worst.epsilon);
+        last.epsilon_mean = Some(privacy.mean.epsilon);
+        last.epsilon_local = Some(privacy.local.epsilon);
+    }
     let model = token.map_or_else(|| mean_model(&all), <[f32]>::to_vec);
     Ok(Done { result, rows: ongoing.rows, model })
 }

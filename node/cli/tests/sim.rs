@@ -83,7 +83,16 @@ fn the_folder_has_what_it_should_and_is_never_written_twice() {
         .map(|entry| entry.unwrap().file_name().into_string().unwrap())
         .collect();
     names.sort();
-    assert_eq!(names, ["config.toml", "log.jsonl", "metrics.csv", "model.safetensors", "result.json"]);
+    let expected = [
+        "config.toml",
+        "log.jsonl",
+        "metrics.csv",
+        "model.safetensors",
+        "report.html",
+        "report.json",
+        "result.json",
+    ];
+    assert_eq!(names, expected);
     let metrics = std::fs::read_to_string(out.join("run/metrics.csv")).unwrap();
     let mut lines = metrics.lines();
     assert_eq!(

@@ -5,8 +5,14 @@ use protocol::account::{Account, FoldError};
 use crate::document::Coalition;
 use crate::fold::figure;
 
-/// Coalitions that are priced at most; each costs a pass over the rounds.
+/// Coalitions of one size that are priced at most.
 const MOST_PRICED: usize = 400;
+
+/// Coalitions of one size that are priced at least, if there are so many.
+const LEAST_PRICED: usize = 24;
+
+/// What all together may cost: a coalition costs a pass over the rounds, with a projection among all nodes in each.
+const MOST_WORK: usize = 30_000_000;
 
 /// Nodes up to which coalitions are looked for: one pass costs as much as all pairs.
 const MOST_NODES: usize = 128;
@@ -28,13 +34,15 @@ pub(crate) fn found(
     if nodes > MOST_NODES {
         return Ok(Vec::new());
     }
+    let work = (account.shape().rounds as usize).max(1) * nodes * nodes;
+    let most = (MOST_WORK / work).clamp(LEAST_PRICED, MOST_PRICED);
     let mut found: Vec<Coalition> = Vec::new();
     for size in [2, 3] {
         if size + 1 > nodes {
             break;
         }
         let before = found.last().map(|coalition| coalition.members.clone());
-        let (candidates, search) = candidates(nodes, size, before.as_deref());
+        let (candidates, search) = candidates((nodes, size, most), before.as_deref());
         let mut worst: Option<Coalition> = None;
         for members in &candidates {
             let Some(next) = worst_towards(account, subjects, members, &search)? else { continue };
@@ -71,21 +79,24 @@ fn worst_towards(
 }
 
 /// All coalitions of a size where there are few; otherwise those that extend the best smaller one, and evenly spread others.
-fn candidates(nodes: usize, size: usize, before: Option<&[usize]>) -> (Vec<Vec<usize>>, String) {
+fn candidates(
+    (nodes, size, most): (usize, usize, usize),
+    before: Option<&[usize]>,
+) -> (Vec<Vec<usize>>, String) {
     let count = (0..size).fold(1usize, |count, at| count.saturating_mul(nodes - at) / (at + 1));
-    if count <= MOST_PRICED {
+    if count <= most {
         return (all(nodes, size), format!("worst of all {count} coalitions of {size}"));
     }
     let mut some: Vec<Vec<usize>> = Vec::new();
     if let Some(before) = before {
-        for extra in (0..nodes).filter(|node| !before.contains(node)) {
+        for extra in (0..nodes).filter(|node| !before.contains(node)).take(most / 2) {
             let mut members = before.to_vec();
             members.push(extra);
             members.sort_unstable();
             some.push(members);
         }
     }
-    let rest = MOST_PRICED.saturating_sub(some.len());
+    let rest = most.saturating_sub(some.len());
     // A stride that is prime to most sizes visits combinations all over the list.
     for at in 0..rest {
         let mut members: Vec<usize> =
@@ -125,9 +136,9 @@ mod tests {
 
     #[test]
     fn few_are_all_looked_at_and_many_are_said_to_be_some() {
-        let (every, text) = candidates(8, 2, None);
+        let (every, text) = candidates((8, 2, 400), None);
         assert_eq!((every.len(), text.as_str()), (28, "worst of all 28 coalitions of 2"));
-        let (some, text) = candidates(100, 3, Some(&[3, 9]));
+        let (some, text) = candidates((100, 3, 400), Some(&[3, 9]));
         assert!(some.len() <= MOST_PRICED && some.contains(&vec![3, 9, 50]), "{}", some.len());
         assert!(text.contains("others may learn more"));
         assert!(some.iter().all(|members| members.windows(2).all(|pair| pair[0] < pair[1])));
