@@ -273,3 +273,20 @@ proptest! {
         }
     }
 }
+
+#[test]
+fn what_each_node_lost_so_far_is_never_less_than_it_lost_to_anybody() {
+    let fates = [Fate::Clean, Fate::Broken, Fate::Clean, Fate::Clean];
+    for nodes in [2, 5, 8] {
+        let mut account = account_of(nodes, fates.len(), &log(nodes, &fates));
+        let peers = account.peers();
+        let interim = account.interim();
+        assert_eq!(peers.iter().map(|peer| peer.worst).fold(0.0, f64::max), interim.worst);
+        for (source, peer) in peers.iter().enumerate() {
+            assert!(peer.worst <= peer.local && peer.mean.unwrap() <= peer.worst);
+            for watcher in (0..nodes).filter(|watcher| *watcher != source) {
+                assert!(peer.worst >= account.epsilon(source, watcher), "{source} towards {watcher}");
+            }
+        }
+    }
+}

@@ -1,0 +1,133 @@
+//! The last lines of the log, in words.
+
+use std::collections::VecDeque;
+
+use protocol::{LogLine, PeerIx, RunEvent};
+use serde::Serialize;
+
+/// Lines that are kept.
+pub(crate) const MOST_LINES: usize = 200;
+
+/// One line in words.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub(crate) struct Entry {
+    /// Seconds since the run began.
+    pub(crate) t: f64,
+    pub(crate) node: Option<PeerIx>,
+    pub(crate) level: Level,
+    pub(crate) text: String,
+}
+
+/// How much it matters.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub(crate) enum Level {
+    Info,
+    Warn,
+}
+
+/// The tail; `seen` counts all entries, so that a reader knows which are new.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Tail {
+    entries: VecDeque<Entry>,
+    seen: u64,
+    told: u64,
+    last_round: Option<u32>,
+}
+
+impl Tail {
+    pub(crate) fn add(&mut self, entry: Entry) {
+        if self.entries.len() == MOST_LINES {
+            self.entries.pop_front();
+        }
+        self.entries.push_back(entry);
+        self.seen += 1;
+    }
+
+    /// Adds a line of the log, if it is one that people would read.
+    pub(crate) fn push(&mut self, line: &LogLine) {
+        if let RunEvent::RoundDone { round, .. } = line.event {
+            // Every node ends the round; one line is enough.
+            if self.last_round.is_some_and(|last| last >= round) {
+                return;
+            }
+            self.last_round = Some(round);
+        }
+        if let Some((level, text)) = words(&line.event) {
+            self.add(Entry { t: line.time.seconds(), node: line.node, level, text });
+        }
+    }
+
+    pub(crate) fn entries(&self) -> impl Iterator<Item = &Entry> {
+        self.entries.iter()
+    }
+
+    /// What came since the last call.
+    pub(crate) fn news(&mut self) -> Vec<Entry> {
+        let fresh = usize::try_from(self.seen - self.told).unwrap_or(usize::MAX).min(self.entries.len());
+        self.told = self.seen;
+        self.entries.iter().skip(self.entries.len() - fresh).cloned().collect()
+    }
+}
+
+fn words(event: &RunEvent) -> Option<(Level, String)> {
+    Some(match event {
+        RunEvent::Run { run, driver, nodes, private_noise, .. } => {
+            let noise = if *private_noise { "noise from the operating system" } else { "seeded noise" };
+            (Level::Info, format!("run {run} begins: {nodes} nodes, {driver}, {noise}"))
+        }
+        RunEvent::Roster { epoch, round, members, .. } => {
+            (Level::Info, format!("epoch {epoch} begins at round {round} with {} members", members.len()))
+        }
+        RunEvent::RoundDone { round, count, .. } => {
+            (Level::Info, format!("round {round} ended with {count} contributions"))
+        }
+        RunEvent::RoundBroken { round, reason, .. } => {
+            (Level::Warn, format!("round {round} was given up: {reason}"))
+        }
+        RunEvent::Refused { round, reason, .. } => {
+            (Level::Warn, format!("adds nothing in round {round}: {reason}"))
+        }
+        RunEvent::PeerFault { peer, fault, round } => {
+            (Level::Warn, format!("node {peer} sent what it must not send in round {round}: {fault:?}"))
+        }
+        RunEvent::Late { peer, count } => (Level::Info, format!("{count} late messages from node {peer}")),
+        RunEvent::TokenRestarted { token, hop, .. } => {
+            (Level::Warn, format!("token {token} was lost and starts again at hop {hop}"))
+        }
+        RunEvent::Outside { epoch } => (Level::Warn, format!("epoch {epoch} began without this node")),
+        RunEvent::Finished { rounds, reason, .. } => {
+            (Level::Info, format!("finished after {rounds} rounds: {reason}"))
+        }
+        RunEvent::Mixed { round, missing, .. } if !missing.is_empty() => {
+            (Level::Warn, format!("{} messages were missing in round {round}", missing.len()))
+        }
+        RunEvent::Released { .. } | RunEvent::Mixed { .. } | RunEvent::Held { .. } => return None,
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use protocol::{Digest, Time};
+
+    fn done(node: PeerIx, round: u32) -> LogLine {
+        let digest = Digest::default();
+        let event = RunEvent::RoundDone { round, epoch: 0, start: digest, end: digest, count: 2 };
+        LogLine { time: Time(u64::from(round)), node: Some(node), event }
+    }
+
+    #[test]
+    fn the_end_of_a_round_is_told_once_and_only_the_last_lines_are_kept() {
+        let mut tail = Tail::default();
+        for round in 0..1000 {
+            tail.push(&done(0, round));
+            tail.push(&done(1, round));
+        }
+        assert_eq!(tail.entries().count(), MOST_LINES);
+        assert_eq!(tail.news().len(), MOST_LINES);
+        assert!(tail.news().is_empty());
+        tail.push(&done(1, 1000));
+        assert_eq!(tail.news()[0].text, "round 1000 ended with 2 contributions");
+    }
+}
