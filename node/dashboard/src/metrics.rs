@@ -200,7 +200,7 @@ mod tests {
 
     #[test]
     fn every_series_has_one_help_and_one_type_before_its_values() {
-        let setup = setup(&["nodes=3", "rounds=10", "name=a\"b"]);
+        let setup = setup(&["nodes=3", "rounds=10"]);
         let mut state = State::new(Outline::of(&setup.config, Only::Everybody));
         let mut pricer = Pricer::new(setup.shape(), true);
         for line in Swarm::new(3).rounds(2) {

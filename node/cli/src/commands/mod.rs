@@ -3,6 +3,7 @@
 mod completions;
 mod data;
 mod node;
+mod page;
 mod privacy;
 mod sim;
 mod swarm;
