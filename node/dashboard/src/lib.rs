@@ -20,6 +20,7 @@ mod scene;
 mod server;
 mod state;
 #[cfg(test)]
+#[path = "../tests/synthetic/mod.rs"]
 mod testing;
 mod view;
 
