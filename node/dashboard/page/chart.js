@@ -29,7 +29,10 @@ class Chart {
     }
     this.text(area.left, box.height - 5, "0", "start");
     this.text(area.right, box.height - 5, `round ${Math.round(last)}`, "end");
-    if (limit !== null) this.element("line", { class: "limit", x1: area.left, x2: area.right, y1: y(limit), y2: y(limit) });
+    if (limit !== null) {
+      this.element("line", { class: "limit", x1: area.left, x2: area.right, y1: y(limit), y2: y(limit) });
+      this.text(area.right, y(limit) + 14, "budget", "end");
+    }
     for (const { points, style } of [...lines].reverse()) {
       const path = points.map(([px, py], at) => `${at ? "L" : "M"}${x(px).toFixed(1)} ${y(py).toFixed(1)}`).join("");
       if (points.length) this.element("path", { class: style, d: path });

@@ -27,9 +27,9 @@ class Flock {
   setNodes(nodes, graph) {
     this.nodes = nodes;
     const count = nodes.length;
-    const placed = graph.places.length === count;
+    this.placed = graph.places.length === count;
     this.homes = nodes.map((_, at) => {
-      if (placed) return [graph.places[at][0] * 0.92, graph.places[at][1] * 0.92];
+      if (this.placed) return [graph.places[at][0] * 0.92, graph.places[at][1] * 0.92];
       // Seeds of a sunflower: as even as a disc can be filled, for any number.
       const radius = Math.sqrt((at + 0.5) / count) * (count < 3 ? 0.4 : 0.92);
       return [radius * Math.cos(at * GOLDEN), radius * Math.sin(at * GOLDEN)];
@@ -70,8 +70,9 @@ class Flock {
 
   // A slow wave goes through the flock: neighbours in the picture move alike.
   move(time) {
-    const reach = Math.min(this.width * 0.62, this.height) / 2 - 16;
-    const wide = Math.min(1.45, this.width / this.height / 1.1);
+    const reach = Math.min(this.width, this.height) / 2 - 22;
+    // A flock is broader than high; a graph keeps its proportions.
+    const wide = this.placed ? 1 : Math.min(1.6, (this.width / 2 - 22) / reach);
     for (let at = 0; at < this.homes.length; at += 1) {
       const [x, y] = this.homes[at];
       const dx = 0.022 * Math.sin(0.55 * time + 2.6 * y + 0.9 * x);
@@ -169,6 +170,14 @@ class Flock {
   // A ring around each node fills up with its ε.
   drawSpent(context, radius) {
     context.lineWidth = 2.4;
+    context.strokeStyle = this.palette.tint;
+    context.beginPath();
+    this.nodes.forEach((node, at) => {
+      if (node.part === null) return;
+      context.moveTo(this.xs[at] + radius + 3.6, this.ys[at]);
+      context.arc(this.xs[at], this.ys[at], radius + 3.6, 0, 7);
+    });
+    context.stroke();
     this.nodes.forEach((node, at) => {
       if (node.part === null) return;
       const turn = 2 * Math.PI * Math.min(1, node.part);
@@ -180,11 +189,10 @@ class Flock {
   }
 
   drawLabels(context) {
-    context.font = "11px system-ui, 'Liberation Sans', sans-serif";
+    context.font = `${this.nodes.length > 60 ? 9 : 11}px system-ui, 'Liberation Sans', sans-serif`;
     context.textAlign = "center";
     context.fillStyle = this.palette.quiet;
     const below = this.radius() + 17;
-    if (this.nodes.length > 60) return;
     this.nodes.forEach((node, at) => context.fillText(String(at), this.xs[at], this.ys[at] + below));
   }
 

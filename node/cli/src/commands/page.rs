@@ -61,10 +61,16 @@ impl Page {
         self.dashboard.as_ref().map(Dashboard::board)
     }
 
-    /// The run is over: shows the last picture for as long as was asked for.
-    pub(crate) fn finish(self, reason: &str) {
-        let Some(mut dashboard) = self.dashboard else { return };
-        dashboard.finish(reason);
+    /// The run is over: makes the last picture.
+    pub(crate) fn over(&mut self, reason: &str) {
+        if let Some(dashboard) = &mut self.dashboard {
+            dashboard.finish(reason);
+        }
+    }
+
+    /// Shows the last picture for as long as was asked for.
+    pub(crate) fn close(self) {
+        let Some(dashboard) = self.dashboard else { return };
         if !self.linger.is_zero() {
             eprintln!("page       stays for {} s; ctrl-c ends it", self.linger.as_secs());
             wait(self.linger);

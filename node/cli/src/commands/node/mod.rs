@@ -119,7 +119,7 @@ fn run_node(args: &RunArgs) -> Result<ExitCode> {
     let (about, digest) = (setup.model.clone(), setup.digest);
     screen::start_log(args.log);
     let (outline, facts) = about_page(&setup);
-    let page = args.http.serve(place, outline, vec![args.state.join(journal::FILE)], facts)?;
+    let mut page = args.http.serve(place, outline, vec![args.state.join(journal::FILE)], facts)?;
     let mut listen = args.listen.clone();
     if listen.is_empty() {
         listen.push("/ip4/0.0.0.0/tcp/0".parse().expect("a constant address"));
@@ -141,7 +141,8 @@ fn run_node(args: &RunArgs) -> Result<ExitCode> {
     tokio.shutdown_background();
     data::save_model(&args.state.join(MODEL_FILE), (about.as_ref(), digest), &outcome)?;
     screen::farewell(&outcome, &args.state);
-    page.finish(if outcome.finished { "finished" } else { "stopped" });
+    page.over(if outcome.finished { "finished" } else { "stopped" });
+    page.close();
     Ok(ExitCode::SUCCESS)
 }
 

@@ -63,10 +63,11 @@ pub(super) fn run(args: &RunArgs) -> Result<ExitCode> {
     let folder = run_folder.path().to_owned();
     let swarm = prepare(&config, &folder)?;
     let logs = (0..config.nodes).map(|node| node_folder(&folder, node).join(journal::FILE)).collect();
-    let page = args.http.serve(place, Outline::of(&config, Only::Everybody), logs, facts(&config))?;
+    let mut page = args.http.serve(place, Outline::of(&config, Only::Everybody), logs, facts(&config))?;
     let tokio = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
     let ended = tokio.block_on(supervise(&config, &swarm, &folder, page.board()))?;
     tokio.shutdown_background();
+    page.over(if ended.interrupted { "stopped" } else { "finished" });
     let lines = merge(&mut run_folder, config.nodes)?;
     if lines.is_empty() {
         return Err(Failure::new(format!("the run did not begin; see `{}`", folder.display())));
@@ -87,7 +88,7 @@ pub(super) fn run(args: &RunArgs) -> Result<ExitCode> {
         Format::Json => report.json()?,
     };
     output::write(None, text.as_bytes())?;
-    page.finish(if ended.interrupted { "stopped" } else { "finished" });
+    page.close();
     Ok(if ended.failed.is_empty() && !ended.interrupted { ExitCode::SUCCESS } else { ExitCode::from(1) })
 }
 
