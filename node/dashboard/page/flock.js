@@ -87,8 +87,11 @@ class Flock {
     context.setTransform(this.scale, 0, 0, this.scale, 0, 0);
     context.clearRect(0, 0, this.width, this.height);
     this.drawEdges(context);
-    this.drawDots(context, now);
-    this.drawNodes(context);
+    // Among many nodes messages are drawn above them and darker: they could not be seen between.
+    const crowded = this.nodes.length > LABELS_UP_TO;
+    if (!crowded) this.drawDots(context, now, this.palette.accent);
+    this.drawNodes(context, crowded ? 0.55 : 1);
+    if (crowded) this.drawDots(context, now, this.palette.ink);
     if (this.nodes.length <= LABELS_UP_TO) this.drawLabels(context);
   }
 
@@ -104,10 +107,10 @@ class Flock {
     context.stroke();
   }
 
-  drawDots(context, now) {
+  drawDots(context, now, colour) {
     this.dots = this.dots.filter((dot) => now < dot.start + FLIGHT);
-    context.strokeStyle = this.palette.accent;
-    context.fillStyle = this.palette.accent;
+    context.strokeStyle = colour;
+    context.fillStyle = colour;
     context.lineWidth = 1;
     for (const { from, to, start } of this.dots) {
       const part = (now - start) / FLIGHT;
@@ -135,7 +138,7 @@ class Flock {
   }
 
   // One path per kind of node: a thousand circles are then four fills.
-  drawNodes(context) {
+  drawNodes(context, opacity) {
     const radius = this.radius();
     const kinds = { here: [], starting: [], finished: [], away: [] };
     this.nodes.forEach((node, at) => kinds[isAway(node.state) ? "away" : node.state].push(at));
@@ -154,9 +157,11 @@ class Flock {
     };
     const { accent, tint, grey, card } = this.palette;
     paint(kinds.away, grey, card);
+    context.globalAlpha = opacity;
     paint(kinds.starting, tint, accent);
     paint(kinds.finished, card, accent);
     paint(kinds.here, accent, card);
+    context.globalAlpha = 1;
     if (this.nodes.length <= LABELS_UP_TO) this.drawSpent(context, radius);
     if (this.chosen !== null) {
       context.beginPath();

@@ -54,11 +54,11 @@ pub(crate) fn line(node: PeerIx, time: u64, event: RunEvent) -> LogLine {
 
 pub(crate) fn released(node: PeerIx, round: u32, loss: f64) -> LogLine {
     let event = RunEvent::Released { round, token: 0, generation: 0, release: None, loss: Some(loss) };
-    line(node, u64::from(round) * 1000, event)
+    line(node, u64::from(round) * 100_000, event)
 }
 
 pub(crate) fn done(node: PeerIx, round: u32, count: u32) -> LogLine {
     let model = |round: u32| Digest::of_text(&format!("model {round}"));
     let event = RunEvent::RoundDone { round, epoch: 0, start: model(round), end: model(round + 1), count };
-    line(node, u64::from(round) * 1000 + 500, event)
+    line(node, u64::from(round) * 100_000 + 50_000, event)
 }
