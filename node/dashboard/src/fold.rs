@@ -62,8 +62,7 @@ impl Fold {
     pub(crate) fn run(mut self, facts: MakeFacts) {
         match facts() {
             Ok(facts) => {
-                let pairs = self.state.outline.only == Only::Everybody;
-                self.pricer = Some(Pricer::new(facts.shape.clone(), pairs));
+                self.pricer = Some(Pricer::new(facts.shape.clone(), self.state.outline.only));
                 self.state.know(facts);
             }
             Err(reason) => self.state.warn(format!("losses are not priced here: {reason}")),

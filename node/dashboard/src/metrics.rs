@@ -202,7 +202,7 @@ mod tests {
     fn every_series_has_one_help_and_one_type_before_its_values() {
         let setup = setup(&["nodes=3", "rounds=10"]);
         let mut state = State::new(Outline::of(&setup.config, Only::Everybody));
-        let mut pricer = Pricer::new(setup.shape(), true);
+        let mut pricer = Pricer::new(setup.shape(), Only::Everybody);
         for line in Swarm::new(3).rounds(2) {
             state.push(&line);
             pricer.push(&line);

@@ -258,7 +258,7 @@ mod tests {
     fn told(settings: &[&str]) -> State {
         let setup = setup(settings);
         let mut state = State::new(Outline::of(&setup.config, Only::Everybody));
-        let mut pricer = Pricer::new(setup.shape(), true);
+        let mut pricer = Pricer::new(setup.shape(), Only::Everybody);
         for line in Swarm::new(3).rounds(4) {
             state.push(&line);
             pricer.push(&line);

@@ -1,4 +1,5 @@
 //! The page over real sockets: what is served to whom, and that nobody is waited for.
+#![allow(clippy::unwrap_used, reason = "a helper of a test that cannot go on fails the test")]
 
 mod synthetic;
 

@@ -4,11 +4,11 @@
 
 mod naive;
 
-use learn::data::{Dataset, Targets, Task};
+use learn::data::{Dataset, Target, Targets, Task};
 use learn::gradient::{PoissonSampler, SamplingRate, Workspace};
 use learn::model::{
-    Activation, Cnn, ConvLayer, LinearRegression, LogisticRegression, Mean, Mlp, Model, Pool,
-    RidgeRegression, SoftmaxRegression, gradient, loss, predict,
+    Activation, ByExample, Cnn, ConvLayer, LinearRegression, LogisticRegression, Mean, Mlp, Model,
+    PerExample, Pool, RidgeRegression, SoftmaxRegression, TensorShape, gradient, loss, predict,
 };
 use naive::{Loss, Net};
 use privacy::clip::ClipNorm;
@@ -199,4 +199,55 @@ fn data_that_do_not_fit_are_named() {
     );
     assert!(loss(&model, &zeros[1..], &records(3, 9, model.task())).is_err());
     assert!(loss(&model, &zeros, &records(3, 9, model.task()).subset(&[])).is_err());
+}
+
+/// Linear regression as somebody outside would write it.
+#[derive(Debug)]
+struct OwnLinear;
+
+impl PerExample for OwnLinear {
+    fn kind(&self) -> &'static str {
+        "own"
+    }
+
+    fn inputs(&self) -> usize {
+        7
+    }
+
+    fn outputs(&self) -> usize {
+        1
+    }
+
+    fn task(&self) -> Task {
+        Task::Regression
+    }
+
+    fn tensors(&self) -> Vec<TensorShape> {
+        vec![TensorShape::zeros("weight", &[1, 7]), TensorShape::uniform("bias", &[1], 0.1)]
+    }
+
+    fn forward(&self, params: &[f32], features: &[f32], outputs: &mut [f32]) {
+        outputs[0] = params[7] + params.iter().zip(features).map(|(w, x)| w * x).sum::<f32>();
+    }
+
+    fn loss(&self, outputs: &[f32], target: Target) -> f64 {
+        let Target::Real(value) = target else { return f64::NAN };
+        (f64::from(outputs[0]) - f64::from(value)).powi(2) / 2.0
+    }
+
+    fn gradient(&self, params: &[f32], features: &[f32], target: Target, gradient: &mut [f32]) {
+        let mut output = [0.0];
+        self.forward(params, features, &mut output);
+        let Target::Real(value) = target else { return gradient.fill(f32::NAN) };
+        gradient[..7].copy_from_slice(features);
+        gradient[7] = 1.0;
+        gradient.iter_mut().for_each(|g| *g *= output[0] - value);
+    }
+}
+
+#[test]
+fn a_model_of_ones_own_is_clipped_like_the_built_in_ones() {
+    let model = ByExample::new(OwnLinear).unwrap();
+    assert_matches(&model, &dense(&[7, 1], false), Loss::Squared);
+    assert_clipped_sum_matches(&model, &dense(&[7, 1], false), Loss::Squared);
 }

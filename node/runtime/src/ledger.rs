@@ -3,6 +3,10 @@
 //! Invariant: [`Ledger::record`] returns only after the record is on disk, so a node that sends after it returned can crash at any moment and never
 //! under-count. A snapshot need not be on disk at once: what came after it is charged in full.
 
+mod peek;
+
+pub use peek::{Peeked, peek};
+
 use std::path::{Path, PathBuf};
 
 use protocol::{Acceptor, Digest, PeerIx, Record, Snapshot, Values};

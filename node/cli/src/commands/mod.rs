@@ -5,6 +5,7 @@ mod data;
 mod node;
 mod page;
 mod privacy;
+pub(crate) mod report;
 mod sim;
 mod swarm;
 mod topology;
@@ -27,6 +28,8 @@ pub(crate) enum Command {
     Node(node::Args),
     /// Run a swarm of processes on this machine, or prepare one for many machines
     Swarm(swarm::Args),
+    /// Say what a run cost, pair by pair: a page to read, to print and to sign
+    Report(report::Args),
     /// Print a completion script for a shell
     Completions(completions::Args),
 }
@@ -40,6 +43,7 @@ pub(crate) fn run(command: Command) -> Result<ExitCode> {
         Command::Data(args) => data::run(&args),
         Command::Node(args) => node::run(&args),
         Command::Swarm(args) => swarm::run(&args),
+        Command::Report(args) => report::run(&args),
         Command::Completions(args) => completions::run(&args),
     }
 }

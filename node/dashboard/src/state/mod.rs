@@ -233,9 +233,6 @@ impl State {
     pub(crate) fn on_priced(&mut self, priced: Priced) {
         self.analysis = Some(priced.analysis);
         for (node, (row, lost)) in self.nodes.iter_mut().zip(priced.peers).enumerate() {
-            // Of the others nothing is known where one node is read.
-            let known = self.outline.only == Only::Everybody || self.me == Some(node as PeerIx);
-            let lost = known.then_some(lost);
             if row.lost != lost {
                 row.lost = lost;
                 self.changed.insert(node);

@@ -52,7 +52,7 @@ fn a_node_whose_process_dies_is_dead_and_one_outside_the_roster_is_away_until_it
 fn prices_give_every_node_its_loss_and_the_curves_a_point() {
     let setup = setup(&["nodes=4", "rounds=10"]);
     let mut state = State::new(Outline::of(&setup.config, Only::Everybody));
-    let mut pricer = Pricer::new(setup.shape(), true);
+    let mut pricer = Pricer::new(setup.shape(), Only::Everybody);
     let mut swarm = Swarm::new(4);
     let mut last = 0.0;
     for _ in 0..5 {
@@ -73,7 +73,7 @@ fn prices_give_every_node_its_loss_and_the_curves_a_point() {
 fn a_node_alone_knows_its_own_loss_and_whom_it_talks_to() {
     let config = config(&["nodes=3", "rounds=10"]);
     let mut state = State::new(Outline::of(&config, Only::Myself));
-    let mut pricer = Pricer::new(setup(&["nodes=3", "rounds=10"]).shape(), false);
+    let mut pricer = Pricer::new(setup(&["nodes=3", "rounds=10"]).shape(), Only::Myself);
     let vitals = |linked: Vec<PeerIx>| Vitals {
         phase: "running".into(),
         position: Some(1),
@@ -89,7 +89,7 @@ fn a_node_alone_knows_its_own_loss_and_whom_it_talks_to() {
     state.on_priced(pricer.price());
     assert_eq!(standings(&state), [Standing::Here; 3]);
     assert!(state.nodes[1].lost.is_some() && state.nodes[0].lost.is_none());
-    assert_eq!((state.accuracy(), state.analysis), (Some(0.5), Some("local")));
+    assert_eq!((state.accuracy(), state.analysis), (Some(0.5), Some("rounds")));
     state.on_vitals(None, vitals(vec![2]));
     assert_eq!(standings(&state), [Standing::Away, Standing::Here, Standing::Here]);
 }

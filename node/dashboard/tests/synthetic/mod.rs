@@ -5,11 +5,12 @@ use protocol::config::{Config, Layer};
 use protocol::{Digest, LogLine, PeerIx, RunEvent, Setup, Time};
 
 pub(crate) fn config(settings: &[&str]) -> Config {
-    Config::from_layers([Layer::from_flags("", settings).unwrap()]).unwrap()
+    let layer = Layer::from_flags("", settings).expect("settings of a test");
+    Config::from_layers([layer]).expect("a configuration of a test")
 }
 
 pub(crate) fn setup(settings: &[&str]) -> Setup {
-    Setup::new(config(settings)).unwrap()
+    Setup::new(config(settings)).expect("a run of a test")
 }
 
 /// Writes the lines of a swarm in which everything goes well.
@@ -40,12 +41,13 @@ impl Swarm {
 /// Appends lines to a node's log, as its journal would.
 pub(crate) fn append(path: &std::path::Path, lines: &[LogLine]) {
     use std::io::Write;
-    let file = std::fs::OpenOptions::new().create(true).append(true).open(path).unwrap();
+    let file = std::fs::OpenOptions::new().create(true).append(true).open(path).expect("a log");
     let mut file = std::io::BufWriter::new(file);
     for line in lines {
-        writeln!(file, "{}", serde_json::to_string(line).unwrap()).unwrap();
+        let text = serde_json::to_string(line).expect("a line");
+        writeln!(file, "{text}").expect("room on the disk");
     }
-    file.flush().unwrap();
+    file.flush().expect("room on the disk");
 }
 
 pub(crate) fn line(node: PeerIx, time: u64, event: RunEvent) -> LogLine {

@@ -32,6 +32,16 @@ impl TensorShape {
         Self { name, shape, filling }
     }
 
+    /// A tensor that starts with zeros: right for convex losses and for biases.
+    pub fn zeros(name: &str, shape: &[usize]) -> Self {
+        Self::new(name.to_owned(), shape.to_vec(), Filling::Zero)
+    }
+
+    /// A tensor that starts uniformly around zero.
+    pub fn uniform(name: &str, shape: &[usize], variance: f64) -> Self {
+        Self::new(name.to_owned(), shape.to_vec(), Filling::Uniform { variance })
+    }
+
     /// Number of values.
     pub fn count(&self) -> usize {
         self.shape.iter().product()

@@ -6,6 +6,8 @@
 //!
 //! Every loss is a mean over records plus, for ridge regression, a penalty that depends on the parameters only. Private
 //! gradients leave the penalty out: it tells nothing about the data and is added after the noise.
+//!
+//! A model of your own implements [`PerExample`], and [`ByExample`] makes a [`Model`] of it.
 
 mod chunk;
 mod cnn;
@@ -21,6 +23,7 @@ mod logistic;
 mod mean;
 mod mlp;
 mod pass;
+mod per_example;
 mod pool;
 mod ridge;
 mod smoothness;
@@ -39,6 +42,7 @@ pub use logistic::LogisticRegression;
 pub use mean::Mean;
 pub use mlp::Mlp;
 pub use pass::Pass;
+pub use per_example::{ByExample, PerExample};
 pub use ridge::RidgeRegression;
 pub use smoothness::{Smoothness, certified_rho};
 pub use softmax::SoftmaxRegression;

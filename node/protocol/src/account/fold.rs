@@ -1,18 +1,22 @@
 //! The account of a run: a fold over the lines of its log.
 
+use privacy::event::DpEvent;
 use privacy::network::{NetworkError, Watchers};
 use thiserror::Error;
 
+use super::Shape;
 use super::convert::{Binned, epsilon_of_mu2, mu2_through};
-use super::gossip::GossipFold;
+use super::gossip::{GossipFold, scaled};
 use super::rounds::RoundsFold;
 use super::rows::Table;
 use super::summary::{Figure, Interim, Summary};
 use super::tally::Tally;
 use super::walk::WalkFold;
-use super::{ReleaseKind, Shape, Units};
 use crate::event::{LogLine, RunEvent};
 use crate::settings::Algorithm;
+
+/// Why a ledger that knows more than the log makes everything `local`.
+const LOST_LINE: &str = "a contribution without its line in the log";
 
 /// Pairs up to which [`Account::interim`] gives a mean.
 const INTERIM_PAIRS: usize = 1 << 23;
@@ -107,6 +111,10 @@ impl Account {
     pub fn interim(&mut self) -> Interim {
         let local = self.tally.local_epsilons(false);
         let most = local.iter().copied().fold(0.0, f64::max);
+        if self.shape.witnesses.is_some() {
+            let table = self.rows(&local);
+            return Interim { worst: table.worst().0, mean: Some(table.mean()), local: most };
+        }
         let pairs = self.shape.nodes * self.tally.watchers().len();
         if !matches!(self.machine, Machine::Rounds(_)) || pairs == 0 || pairs > INTERIM_PAIRS {
             return Interim { worst: most, mean: None, local: most };
@@ -195,49 +203,90 @@ impl Account {
         mu2_through(self.epsilon(source, watcher), self.shape.delta)
     }
 
-    /// ε of `source` towards every node, for a report; `None` towards watchers that were not priced, where there are too many.
+    /// ε of all pairs, or of those with some watchers where there are too many.
+    ///
+    /// # Guarantee
+    /// That of the account, for each pair, by the analysis that the table names.
+    ///
+    /// # Assumes
+    /// As the account.
+    pub fn pairs(&mut self) -> Table {
+        let local = self.tally.local_epsilons(true);
+        self.rows(&local)
+    }
+
+    /// Charges a contribution that a ledger has and the log has not: in full, towards everybody.
+    ///
+    /// # Guarantee
+    /// A contribution that left the node before a crash took the line of it is not free.
     ///
     /// # Panics
     /// Where there is no such node.
-    pub fn row(&mut self, source: usize) -> Vec<Option<f64>> {
-        let local = self.tally.local_epsilons(true);
-        let table = self.rows(&local);
-        let mut row = vec![None; self.shape.nodes];
-        for (&watcher, losses) in table.watchers.iter().zip(&table.rows) {
-            row[watcher] = Some(if watcher == source { 0.0 } else { losses[source] });
+    pub fn charge_record(&mut self, node: usize, event: &DpEvent) {
+        assert!(node < self.shape.nodes, "a node of the run");
+        let kind = self.tally.kind(event);
+        self.tally.count(node, kind);
+        self.tally.charge_in_full(node, kind);
+        match &mut self.machine {
+            Machine::Rounds(_) => {}
+            // What was in it may have reached others by ways that no line tells of.
+            Machine::Gossip(fold) => fold.uncover(LOST_LINE),
+            Machine::Walk(fold) => fold.uncover(LOST_LINE),
         }
-        row
     }
 
-    /// ε of every node towards nodes that pool what they saw; 0 for the members.
+    /// ε of every node towards nodes that pool what they saw, and the analysis; 0 for the members.
     ///
     /// # Guarantee
-    /// The joint view of the members is (ε, δ)-DP for each node outside: by exact linear algebra for clean rounds, local otherwise.
+    /// The joint view of the members is (ε, δ)-DP for each node outside: by exact linear algebra for clean rounds, by the analysis of the algorithm with the
+    /// members as one watcher for gossip and walks, local otherwise.
     ///
     /// # Assumes
     /// As the account.
     ///
     /// # Errors
     /// Nobody, everybody, or somebody who is not there.
-    pub fn coalition(&mut self, members: &[usize]) -> Result<Vec<f64>, FoldError> {
+    pub fn coalition(&mut self, members: &[usize]) -> Result<(Vec<f64>, String), FoldError> {
         let watchers = Watchers::new(members, self.shape.nodes)?;
-        let local = self.tally.local_epsilons(true);
-        // Lines may tell of other noise than the first one: the least of all stands for them.
-        let kind = self.tally.dearest().unwrap_or_else(|| ReleaseKind::of(&self.shape.release));
-        let mut found = local;
-        if let (
-            Machine::Rounds(fold),
-            ReleaseKind::Gaussian { .. } | ReleaseKind::NonPrivate,
-            Units::Gaussian,
-        ) = (&self.machine, kind, &self.tally.units)
-        {
-            let price = kind.gaussian_price();
-            for (epsilon, unit) in found.iter_mut().zip(fold.coalition(&self.shape, &watchers)?) {
-                *epsilon = epsilon.min(epsilon_of_mu2(price.of(unit), self.shape.delta));
+        let mut found = self.tally.local_epsilons(true);
+        let name = match &self.machine {
+            Machine::Rounds(fold) => {
+                let spent = fold.coalition(&self.shape, &mut self.tally, &watchers)?;
+                let width = self.tally.units.len();
+                for (epsilon, spent) in found.iter_mut().zip(spent.chunks_exact(width)) {
+                    *epsilon = epsilon.min(self.tally.units.epsilon(spent, self.shape.delta));
+                }
+                "rounds".to_owned()
             }
-        }
+            Machine::Gossip(fold) => {
+                let units = fold.units(&self.shape, std::slice::from_ref(&watchers));
+                self.less_by(units, &mut found)
+            }
+            Machine::Walk(fold) => {
+                let units = fold.units(&self.shape, std::slice::from_ref(&watchers));
+                self.less_by(units, &mut found)
+            }
+        };
         watchers.members().iter().for_each(|&member| found[member] = 0.0);
-        Ok(found)
+        Ok((found, name))
+    }
+
+    /// Lowers ε to what unit losses towards one set of watchers say, where there are any.
+    fn less_by(
+        &self,
+        units: Result<(Vec<Vec<f64>>, &'static str), &'static str>,
+        found: &mut [f64],
+    ) -> String {
+        match units {
+            Ok((units, name)) => {
+                for (epsilon, mu2) in found.iter_mut().zip(&scaled(&self.shape, &self.tally, &units)[0]) {
+                    *epsilon = epsilon.min(epsilon_of_mu2(*mu2, self.shape.delta));
+                }
+                name.to_owned()
+            }
+            Err("") => "local".to_owned(),
+            Err(why) => format!("local ({why})"),
+        }
     }
 
     /// ε of all priced pairs.
@@ -251,5 +300,6 @@ impl Account {
             Machine::Gossip(fold) => fold.table(&self.shape, &self.tally, watchers, local),
             Machine::Walk(fold) => fold.table(&self.shape, &self.tally, watchers, local),
         }
+        .told_by(&self.shape)
     }
 }

@@ -23,6 +23,12 @@ pub(super) const MOST_PRICED_NODES: usize = 20_000;
 /// Why not.
 pub(super) const TOO_MANY: &str = "too many nodes to price their pairs";
 
+/// Views depend on what everybody received.
+pub(super) const SOME_LINES: &str = "the log has the lines of some nodes only";
+
+/// For want of a better reason.
+pub(super) const NOTHING_ELSE: &str = "no other analysis applies";
+
 /// The state of the fold.
 #[derive(Debug, Clone, Default)]
 pub(super) struct GossipFold {
@@ -74,33 +80,50 @@ impl GossipFold {
         }
     }
 
-    /// ε of all pairs with these watchers.
-    pub(super) fn table(&self, shape: &Shape, tally: &Tally, watchers: Vec<usize>, local: &[f64]) -> Table {
-        let Algorithm::Gossip(settings) = &shape.algorithm else { return Table::local(watchers, local, "") };
+    /// Something happened that only `local` covers.
+    pub(super) fn uncover(&mut self, why: &'static str) {
+        self.uncovered = Some(why);
+    }
+
+    /// Unit losses towards each coalition, and the analysis; or why there is none but `local`.
+    pub(super) fn units(
+        &self,
+        shape: &Shape,
+        coalitions: &[Watchers],
+    ) -> Result<(Vec<Vec<f64>>, &'static str), &'static str> {
+        let Algorithm::Gossip(settings) = &shape.algorithm else { return Err("") };
         if shape.nodes > MOST_PRICED_NODES {
-            return Table::local(watchers, local, TOO_MANY);
+            return Err(TOO_MANY);
+        }
+        if shape.witnesses.is_some() {
+            return Err(SOME_LINES);
         }
         if let Some(why) = self.uncovered {
-            return Table::local(watchers, local, why);
+            return Err(why);
         }
         if self.rounds.values().all(|round| round.released.is_empty()) {
-            return Table::local(watchers, local, "");
+            return Err("");
         }
         let priced = self.run(shape, settings).and_then(|run| {
             let (pricing, name) = pricing(shape, settings, run.rounds())?;
-            let coalitions = watchers
-                .iter()
-                .map(|&watcher| Watchers::new(&[watcher], shape.nodes))
-                .collect::<Result<Vec<_>, _>>()?;
-            Ok((losses(&run, &coalitions, pricing, &|_| {})?, name))
+            Ok((losses(&run, coalitions, pricing, &|_| {})?, name))
         });
-        match priced {
+        priced.map_err(|error| match error {
+            NetworkError::Unsupported { what, .. } => what,
+            _ => NOTHING_ELSE,
+        })
+    }
+
+    /// ε of all pairs with these watchers.
+    pub(super) fn table(&self, shape: &Shape, tally: &Tally, watchers: Vec<usize>, local: &[f64]) -> Table {
+        let alone: Result<Vec<Watchers>, NetworkError> =
+            watchers.iter().map(|&watcher| Watchers::new(&[watcher], shape.nodes)).collect();
+        match alone.map_err(|_| NOTHING_ELSE).and_then(|alone| self.units(shape, &alone)) {
             Ok((units, name)) => {
                 let mu2 = scaled(shape, tally, &units);
                 Table::of_mu2(watchers, &mu2, (local, shape.delta), name.to_owned())
             }
-            Err(NetworkError::Unsupported { what, .. }) => Table::local(watchers, local, what),
-            Err(_) => Table::local(watchers, local, "no other analysis applies"),
+            Err(why) => Table::local(watchers, local, why),
         }
     }
 

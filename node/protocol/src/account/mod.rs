@@ -27,6 +27,7 @@ pub use plan::{Aim, Plan, PlanError, Protects, Question, Visibility, plan};
 pub use price::{Price, Prices};
 pub use reader::{ReadError, read_lines};
 pub use release::ReleaseKind;
+pub use rows::Table;
 pub use shape::Shape;
 pub use summary::{Figure, Interim, Summary};
 

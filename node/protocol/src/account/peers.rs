@@ -28,16 +28,21 @@ pub struct PeerLoss {
 }
 
 impl Account {
-    /// What each node lost so far. Pairs are priced for `rounds` with a row for every node; elsewhere the local loss stands for them.
+    /// What each node lost so far; `None` where the log does not tell of it. Pairs are priced for `rounds` with a row for every node; elsewhere the local
+    /// loss stands for them.
     ///
     /// Complexity: O(nodes²) where pairs are priced.
-    pub fn peers(&mut self) -> Vec<PeerLoss> {
+    pub fn peers(&mut self) -> Vec<Option<PeerLoss>> {
         let (local, pending) = self.local_and_pending();
-        let Some(pending) = pending else {
-            return local.iter().map(|&local| PeerLoss { worst: local, mean: None, local }).collect();
+        let losses = match pending {
+            Some(pending) => {
+                let (tally, binned) = self.tally_and_binned();
+                tally.by_source(&pending, &local, binned)
+            }
+            None => local.iter().map(|&local| PeerLoss { worst: local, mean: None, local }).collect(),
         };
-        let (tally, binned) = self.tally_and_binned();
-        tally.by_source(&pending, &local, binned)
+        let shape = self.shape();
+        losses.into_iter().enumerate().map(|(node, loss)| shape.is_told(node).then_some(loss)).collect()
     }
 }
 

@@ -29,6 +29,8 @@ pub(super) struct RoundsFold {
     /// Members by epoch; `None` where nodes disagree about them.
     rosters: BTreeMap<u32, Option<Vec<usize>>>,
     rounds: BTreeMap<u32, Round>,
+    /// Every round below is settled: a long run is not gone through again at each line.
+    settled_below: u32,
     /// Clean rounds, for coalitions.
     clean: Vec<Clean>,
     pub(super) broken: u64,
@@ -42,6 +44,8 @@ struct Round {
     released: Vec<(usize, usize)>,
     starts: BTreeSet<Digest>,
     ends: BTreeSet<Digest>,
+    /// How many contributed, as those said who ended it.
+    counts: BTreeSet<u32>,
     /// Nodes that told how the round went.
     reports: BTreeSet<usize>,
     state: State,
@@ -60,7 +64,8 @@ enum State {
 struct Clean {
     round: u32,
     epoch: u32,
-    contributors: Vec<usize>,
+    /// Of the noise of each member's contribution; 0 where it made none.
+    variances: Vec<f64>,
 }
 
 impl RoundsFold {
@@ -75,9 +80,10 @@ impl RoundsFold {
                 self.on_roster(shape, *epoch, members);
                 self.note(tally, *round, |round| round.starts.insert(*model));
             }
-            RunEvent::RoundDone { round, epoch, start, end, .. } => {
+            RunEvent::RoundDone { round, epoch, start, end, count } => {
                 self.note(tally, *round, |round| {
                     round.reports.insert(node);
+                    round.counts.insert(*count);
                     round.epochs.insert(*epoch) | round.starts.insert(*start) | round.ends.insert(*end)
                 });
                 self.settle_before(shape, tally, *round);
@@ -95,7 +101,9 @@ impl RoundsFold {
     fn on_released(&mut self, tally: &mut Tally, round: u32, release: (usize, usize)) {
         let entry = self.rounds.entry(round).or_default();
         entry.released.push(release);
-        if entry.state != State::Open {
+        if entry.state == State::Open {
+            self.settled_below = self.settled_below.min(round);
+        } else {
             // The others were charged as if this contribution had not hidden theirs.
             tally.charge_in_full(release.0, release.1);
         }
@@ -115,7 +123,11 @@ impl RoundsFold {
 
     /// Adds to what is known of a round; what changes the case of a settled one makes it broken.
     fn note(&mut self, tally: &mut Tally, round: u32, add: impl FnOnce(&mut Round) -> bool) {
-        let news = add(self.rounds.entry(round).or_default());
+        let entry = self.rounds.entry(round).or_default();
+        let news = add(entry);
+        if entry.state == State::Open {
+            self.settled_below = self.settled_below.min(round);
+        }
         if !news {
             return;
         }
@@ -147,16 +159,27 @@ impl RoundsFold {
         let up_to = if confirmed { round } else { last };
         let open: Vec<u32> = self.open().map(|(at, _)| at).take_while(|&at| at < up_to).collect();
         open.into_iter().for_each(|at| self.settle(shape, tally, at));
+        self.settled_below = self.settled_below.max(up_to);
     }
 
     /// The run is over: what nobody contradicted stands.
     pub(super) fn settle_final(&mut self, shape: &Shape, tally: &mut Tally) {
         let open: Vec<u32> = self.open().map(|(at, _)| at).collect();
-        open.into_iter().for_each(|at| self.settle(shape, tally, at));
+        let last_ended =
+            self.rounds.iter().rev().find(|(_, round)| !round.ends.is_empty()).map(|(at, _)| *at);
+        for at in open {
+            // Whether the others ended the last round alike, some lines cannot say: nobody went on from there.
+            if shape.witnesses.is_some() && last_ended.is_none_or(|last| at >= last) {
+                self.settle_as(shape, tally, at, false);
+            } else {
+                self.settle(shape, tally, at);
+            }
+        }
     }
 
     fn open(&self) -> impl Iterator<Item = (u32, &Round)> {
-        self.rounds.iter().filter(|(_, round)| round.state == State::Open).map(|(at, round)| (*at, round))
+        let unsettled = self.rounds.range(self.settled_below..);
+        unsettled.filter(|(_, round)| round.state == State::Open).map(|(at, round)| (*at, round))
     }
 
     /// Contributions that are not settled yet, with their kinds.
@@ -165,7 +188,10 @@ impl RoundsFold {
     }
 
     fn settle(&mut self, shape: &Shape, tally: &mut Tally, at: u32) {
-        let clean = self.is_clean(at);
+        self.settle_as(shape, tally, at, self.is_clean(at));
+    }
+
+    fn settle_as(&mut self, shape: &Shape, tally: &mut Tally, at: u32, clean: bool) {
         let charged = clean && self.charge_clean(shape, tally, at);
         let Some(round) = self.rounds.get_mut(&at) else { return };
         if charged {
@@ -220,31 +246,52 @@ impl RoundsFold {
         let mut kinds = vec![round.released.first().map_or(0, |&(_, kind)| kind); members.len()];
         for &(source, kind) in &round.released {
             let Ok(position) = members.binary_search(&source) else { return false };
-            variances[position] = shape.variance(source);
+            // What has no noise hides nobody, and what hides differs with the noise.
+            let Some(relative) = tally.relative_variance(kind, &shape.release) else { return false };
+            variances[position] = shape.variance(source) * relative;
             kinds[position] = kind;
         }
-        let contributors: Vec<usize> = round.released.iter().map(|&(source, _)| source).collect();
-        if !contributors.is_empty() {
+        if shape.witnesses.is_some() && !round.released.is_empty() {
+            // Others' lines are not here; that every member contributed is known where the sum says so.
+            if round.counts.len() != 1 || round.counts.first() != Some(&(members.len() as u32)) {
+                return false;
+            }
+            for (&member, variance) in members.iter().zip(&mut variances) {
+                *variance = if *variance > 0.0 { *variance } else { shape.variance(member) };
+            }
+        }
+        if !round.released.is_empty() {
             let blocks = Blocks::with_variances(&plan, |position| variances[position]);
             tally.charge_round(&blocks, &members, &kinds);
             charge_outsiders(tally, &blocks, &members, &round.released);
         }
-        self.clean.push(Clean { round: at, epoch, contributors });
+        self.clean.push(Clean { round: at, epoch, variances });
         true
     }
 
-    /// μ² for Δ = σ = 1 and the number of contributions charged in full, of every node towards a coalition.
-    pub(super) fn coalition(&self, shape: &Shape, watchers: &Watchers) -> Result<Vec<f64>, NetworkError> {
-        let mut total = vec![0.0; shape.nodes];
-        for (_, round) in self.rounds.iter().filter(|(_, round)| round.state != State::Clean) {
-            round.released.iter().for_each(|&(source, _)| total[source] += 1.0);
+    /// What every node lost towards a coalition, in the units of the tally.
+    pub(super) fn coalition(
+        &self,
+        shape: &Shape,
+        tally: &mut Tally,
+        watchers: &Watchers,
+    ) -> Result<Vec<f64>, NetworkError> {
+        let mut total = tally.in_full();
+        for (source, kind) in self.unsettled() {
+            tally.price_into(&mut total, (source, kind), 1.0);
         }
         for clean in &self.clean {
             let Some(members) = self.members(shape, clean.epoch) else { continue };
-            let one = coalition_in(shape, clean, &members, watchers)?;
-            total.iter_mut().zip(one).for_each(|(sum, mu2)| *sum += mu2);
+            let kinds: BTreeMap<usize, usize> = self.rounds[&clean.round].released.iter().copied().collect();
+            for (source, leverage) in coalition_in(shape, clean, &members, watchers)?.into_iter().enumerate()
+            {
+                if let Some(&kind) = kinds.get(&source) {
+                    tally.price_into(&mut total, (source, kind), leverage);
+                }
+            }
         }
-        watchers.members().iter().for_each(|&member| total[member] = 0.0);
+        // Sums of up to 2^32 terms: their rounding stays below this share.
+        total.iter_mut().for_each(|sum| *sum *= 1.0 + 1e-12);
         Ok(total)
     }
 }
@@ -264,7 +311,7 @@ fn charge_outsiders(tally: &mut Tally, blocks: &Blocks, members: &[usize], relea
     }
 }
 
-/// Exact loss of one clean round towards a coalition, by linear algebra on all nodes: those outside the roster keep to themselves, and see the total.
+/// Exact leverages of one clean round towards a coalition, by linear algebra on all nodes: those outside the roster keep to themselves, and see the total.
 fn coalition_in(
     shape: &Shape,
     clean: &Clean,
@@ -272,33 +319,28 @@ fn coalition_in(
     watchers: &Watchers,
 ) -> Result<Vec<f64>, NetworkError> {
     let mut total = vec![0.0; shape.nodes];
-    let mut contributes = vec![false; members.len()];
-    for source in &clean.contributors {
-        if let Ok(position) = members.binary_search(source) {
-            contributes[position] = true;
-        }
-    }
+    let variances = &clean.variances;
     let inside: Vec<usize> =
         watchers.members().iter().filter_map(|member| members.binary_search(member).ok()).collect();
     if inside.len() == members.len() {
         return Ok(total);
     }
+    let contributors = || (0..members.len()).filter(|&at| variances[at] > 0.0);
     let Some(plan) = plan_of(shape, clean.round, members.len()) else {
-        clean.contributors.iter().for_each(|&source| total[source] = 1.0);
+        contributors().for_each(|at| total[members[at]] = 1.0);
         return Ok(total);
     };
-    let noise: Vec<f64> = members.iter().map(|&member| shape.variance(member).sqrt()).collect();
     if inside.is_empty() {
-        let blocks =
-            Blocks::with_variances(&plan, |at| if contributes[at] { noise[at] * noise[at] } else { 0.0 });
-        (0..members.len())
-            .filter(|&at| contributes[at])
-            .for_each(|at| total[members[at]] = blocks.share(at, blocks.total()));
+        let blocks = Blocks::with_variances(&plan, |at| variances[at]);
+        contributors().for_each(|at| total[members[at]] = blocks.share(at, blocks.total()));
         return Ok(total);
     }
     let steps = (0..plan.steps()).map(|step| Step::new(plan.matrix(step))).collect();
+    let contributes = variances.iter().map(|&variance| variance > 0.0).collect();
     let phase = Phase::new(steps).with_contributors(contributes).with_consensus(true);
     let run = Run::new(members.len(), vec![phase])?;
+    let noise: Vec<f64> =
+        variances.iter().map(|&variance| if variance > 0.0 { variance.sqrt() } else { 1.0 }).collect();
     let losses = rounds::loss_with_noise(&run, &Watchers::new(&inside, members.len())?, &noise);
     for ((&member, loss), noise) in members.iter().zip(losses).zip(&noise) {
         total[member] = (loss * noise * noise * (1.0 + 1e-13)).min(1.0);

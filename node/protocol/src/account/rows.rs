@@ -2,22 +2,67 @@
 
 use privacy::network;
 
-use super::Units;
 use super::convert::Binned;
 use super::tally::Tally;
+use super::{Shape, Units};
 
-/// ε of every node towards each of `watchers`; 0 for the watcher itself.
+/// ε of every node towards each of some watchers; 0 for the watcher itself.
 #[derive(Debug, Clone)]
-pub(super) struct Table {
+pub struct Table {
     pub(super) watchers: Vec<usize>,
     pub(super) rows: Vec<Vec<f64>>,
     /// Whether every node is among the watchers.
     pub(super) complete: bool,
     /// The analysis.
     pub(super) name: String,
+    /// Towards somebody who sees every message.
+    pub(super) local: Vec<f64>,
+    /// Nodes about which the log says nothing.
+    pub(super) untold: Vec<bool>,
 }
 
 impl Table {
+    fn new(watchers: Vec<usize>, rows: Vec<Vec<f64>>, local: &[f64], name: String) -> Self {
+        let complete = watchers.len() == local.len();
+        Self { complete, watchers, rows, name, local: local.to_vec(), untold: vec![false; local.len()] }
+    }
+
+    /// Leaves out what the log does not tell of.
+    pub(super) fn told_by(mut self, shape: &Shape) -> Self {
+        self.untold = (0..self.local.len()).map(|node| !shape.is_told(node)).collect();
+        self
+    }
+
+    /// ε of `source` towards `watcher`, with the analysis that gives it; `None` where it was not priced or the log does not tell.
+    pub fn epsilon(&self, source: usize, watcher: usize) -> Option<(f64, &str)> {
+        if source >= self.local.len() || self.untold[source] {
+            return None;
+        }
+        let row = self.watchers.binary_search(&watcher).ok()?;
+        let (epsilon, local) = (self.rows[row][source], self.local[source]);
+        let shown = self.name.split(" (").next().unwrap_or(&self.name);
+        Some(match epsilon {
+            f64::INFINITY => (epsilon, "none (no noise)"),
+            _ if source != watcher && epsilon >= local => (local, "local"),
+            _ => (epsilon, shown),
+        })
+    }
+
+    /// ε of a node towards somebody who sees every message; `None` where the log does not tell.
+    pub fn local_epsilon(&self, source: usize) -> Option<f64> {
+        self.local.get(source).copied().filter(|_| !self.untold[source])
+    }
+
+    /// The analysis of all pairs, with the reason where it is `local` for want of another.
+    pub fn analysis(&self) -> &str {
+        &self.name
+    }
+
+    /// Whether every pair was priced, not only those of some watchers.
+    pub fn is_complete(&self) -> bool {
+        self.complete
+    }
+
     /// From μ² of all pairs, never more than `local`.
     pub(super) fn of_mu2(
         watchers: Vec<usize>,
@@ -38,7 +83,7 @@ impl Table {
                 *epsilon = if source == watcher { 0.0 } else { found.min(local[source]) };
             }
         }
-        Self { complete: watchers.len() == local.len(), watchers, rows, name }
+        Self::new(watchers, rows, local, name)
     }
 
     /// Everybody has the local loss.
@@ -52,12 +97,15 @@ impl Table {
         };
         let name = if why.is_empty() { "local".to_owned() } else { format!("local ({why})") };
         let rows = watchers.iter().map(row).collect();
-        Self { complete: watchers.len() == local.len(), watchers, rows, name }
+        Self::new(watchers, rows, local, name)
     }
 
     fn pairs(&self) -> impl Iterator<Item = (usize, usize, f64)> + '_ {
-        self.watchers.iter().zip(&self.rows).flat_map(|(&watcher, row)| {
-            let others = row.iter().enumerate().filter(move |(source, _)| *source != watcher);
+        self.watchers.iter().zip(&self.rows).flat_map(move |(&watcher, row)| {
+            let told = row.iter().zip(&self.untold).enumerate().filter(|(_, (_, untold))| !**untold);
+            let others = told
+                .map(|(source, (epsilon, _))| (source, epsilon))
+                .filter(move |(source, _)| *source != watcher);
             others.map(move |(source, &epsilon)| (source, watcher, epsilon))
         })
     }
@@ -108,7 +156,7 @@ impl Tally {
             (0..local.len()).map(epsilon).collect()
         };
         let rows = watchers.iter().map(convert).collect();
-        Table { complete: self.is_complete(), watchers, rows, name }
+        Table::new(watchers, rows, local, name)
     }
 
     /// The largest and the mean ε of all pairs with a row, without keeping them: where μ² is the unit quickly, and up to a percent more.

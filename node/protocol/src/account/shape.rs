@@ -1,5 +1,7 @@
 //! What an account must know of a run besides its log.
 
+use std::collections::BTreeSet;
+
 use privacy::event::DpEvent;
 use topology::schedule::RunKey;
 
@@ -34,6 +36,10 @@ pub struct Shape {
     pub noise: Vec<f64>,
     /// `mean`: noise on each message divided by the noise of a contribution.
     pub message_noise: f64,
+    /// The nodes whose lines the log has; `None`: those of all.
+    ///
+    /// With the lines of some only, nothing is said about the others, and what theirs would have to prove is charged in full.
+    pub witnesses: Option<BTreeSet<usize>>,
 }
 
 impl Shape {
@@ -51,6 +57,7 @@ impl Shape {
             private_noise: true,
             noise: Vec::new(),
             message_noise: 0.0,
+            witnesses: None,
         }
     }
 
@@ -80,6 +87,18 @@ impl Shape {
     pub fn with_message_noise(mut self, ratio: f64) -> Self {
         self.message_noise = ratio;
         self
+    }
+
+    /// Says that the log has the lines of these nodes only, such as a node's own log.
+    #[must_use]
+    pub fn with_witnesses(mut self, nodes: impl IntoIterator<Item = usize>) -> Self {
+        self.witnesses = Some(nodes.into_iter().collect());
+        self
+    }
+
+    /// Whether the log says what this node did.
+    pub fn is_told(&self, node: usize) -> bool {
+        self.witnesses.as_ref().is_none_or(|nodes| nodes.contains(&node))
     }
 
     /// σ² of a node's contribution, relative to the others'.

@@ -75,6 +75,16 @@ impl Tally {
         })
     }
 
+    /// σ² of a kind of contribution relative to that of `usual`; `None` where only one has noise.
+    pub(super) fn relative_variance(&self, kind: usize, usual: &DpEvent) -> Option<f64> {
+        match (self.kinds[kind].0.noise_multiplier(), ReleaseKind::of(usual).noise_multiplier()) {
+            (Some(noise), Some(usual)) if noise != usual => Some((noise / usual) * (noise / usual)),
+            // Where nobody has noise, everything costs everything.
+            (Some(_), Some(_)) | (None, None) => Some(1.0),
+            _ => None,
+        }
+    }
+
     /// Counts a contribution, for the local figure.
     pub(super) fn count(&mut self, source: usize, kind: usize) {
         *self.counts[source].entry(kind).or_insert(0) += 1;
@@ -86,6 +96,19 @@ impl Tally {
         let prices = self.kinds[kind].1.of(1.0);
         let full = &mut self.full[source * width..(source + 1) * width];
         full.iter_mut().zip(prices).for_each(|(sum, price)| *sum += price);
+    }
+
+    /// What is charged towards everybody: `units` numbers per source.
+    pub(super) fn in_full(&self) -> Vec<f64> {
+        self.full.clone()
+    }
+
+    /// Adds the price of a contribution, seen with this leverage, to sums like those of [`Self::in_full`].
+    pub(super) fn price_into(&mut self, sums: &mut [f64], (source, kind): (usize, usize), leverage: f64) {
+        let width = self.units.len();
+        let prices = self.kinds[kind].1.of(leverage);
+        let mine = &mut sums[source * width..(source + 1) * width];
+        mine.iter_mut().zip(prices).for_each(|(sum, price)| *sum += price);
     }
 
     /// Charges one contribution of which `watcher` saw `leverage`.

@@ -11,7 +11,7 @@ use std::collections::BTreeMap;
 use privacy::network::{NetworkError, Watchers, walk};
 
 use super::Shape;
-use super::gossip::scaled;
+use super::gossip::{NOTHING_ELSE, SOME_LINES, scaled};
 use super::rows::Table;
 use super::tally::Tally;
 use crate::event::RunEvent;
@@ -90,44 +90,60 @@ impl WalkFold {
         Some(hops.into_values().collect())
     }
 
-    /// ε of all pairs with these watchers.
-    pub(super) fn table(&self, shape: &Shape, tally: &Tally, watchers: Vec<usize>, local: &[f64]) -> Table {
+    /// Something happened that only `local` covers.
+    pub(super) fn uncover(&mut self, why: &'static str) {
+        self.uncovered = Some(why);
+    }
+
+    /// Unit losses towards each coalition, and the analysis; or why there is none but `local`.
+    pub(super) fn units(
+        &self,
+        shape: &Shape,
+        coalitions: &[Watchers],
+    ) -> Result<(Vec<Vec<f64>>, &'static str), &'static str> {
+        if shape.witnesses.is_some() {
+            return Err(SOME_LINES);
+        }
         if let Some(why) = self.uncovered {
-            return Table::local(watchers, local, why);
+            return Err(why);
         }
         if !shape.rho.is_some_and(|rho| rho <= 1.0) {
-            return Table::local(watchers, local, "the update is not certified to be non-expansive");
+            return Err("the update is not certified to be non-expansive");
         }
         let paths: Option<Vec<Vec<(usize, bool)>>> =
             self.hops.keys().map(|&branch| self.path(branch)).collect();
-        let Some(paths) = paths else {
-            return Table::local(watchers, local, "a branch of a token without a beginning");
-        };
-        let priced: Result<Vec<Vec<f64>>, NetworkError> =
-            watchers.iter().map(|&watcher| losses_towards(shape.nodes, &paths, watcher)).collect();
-        match priced {
-            Ok(units) => {
+        let paths = paths.ok_or("a branch of a token without a beginning")?;
+        let priced = coalitions.iter().map(|watchers| losses_towards(shape.nodes, &paths, watchers));
+        let units: Result<Vec<Vec<f64>>, NetworkError> = priced.collect();
+        Ok((units.map_err(|_| NOTHING_ELSE)?, "walk"))
+    }
+
+    /// ε of all pairs with these watchers.
+    pub(super) fn table(&self, shape: &Shape, tally: &Tally, watchers: Vec<usize>, local: &[f64]) -> Table {
+        let alone: Result<Vec<Watchers>, NetworkError> =
+            watchers.iter().map(|&watcher| Watchers::new(&[watcher], shape.nodes)).collect();
+        match alone.map_err(|_| NOTHING_ELSE).and_then(|alone| self.units(shape, &alone)) {
+            Ok((units, name)) => {
                 let mu2 = scaled(shape, tally, &units);
-                Table::of_mu2(watchers, &mu2, (local, shape.delta), "walk".to_owned())
+                Table::of_mu2(watchers, &mu2, (local, shape.delta), name.to_owned())
             }
-            Err(_) => Table::local(watchers, local, "no other analysis applies"),
+            Err(why) => Table::local(watchers, local, why),
         }
     }
 }
 
-/// Unit losses towards one watcher, over all branches of all tokens.
+/// Unit losses towards watchers that pool what they saw, over all branches of all tokens.
 fn losses_towards(
     nodes: usize,
     paths: &[Vec<(usize, bool)>],
-    watcher: usize,
+    watchers: &Watchers,
 ) -> Result<Vec<f64>, NetworkError> {
-    let watchers = Watchers::new(&[watcher], nodes)?;
     let mut total = vec![0.0; nodes];
     for path in paths {
-        let seen = path.iter().filter(|(holder, released)| *released || *holder == watcher);
+        let seen = path.iter().filter(|(holder, released)| *released || watchers.contains(*holder));
         let path: Vec<usize> = seen.map(|(holder, _)| *holder).collect();
         if !path.is_empty() {
-            let one = walk::loss(&path, nodes, &watchers)?;
+            let one = walk::loss(&path, nodes, watchers)?;
             total.iter_mut().zip(one).for_each(|(sum, mu2)| *sum += mu2);
         }
     }

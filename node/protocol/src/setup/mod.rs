@@ -13,7 +13,7 @@ pub use error::SetupError;
 use std::sync::Arc;
 
 use learn::data::Dataset;
-use learn::model::{self, Model};
+use learn::model::{self, Model, ModelError};
 use learn::optimiser::{LocalSteps, OptimiserSpec, Schedule as StepSizes};
 use privacy::clip::ClipNorm;
 use privacy::event::DpEvent;
@@ -21,6 +21,7 @@ use topology::schedule::RunKey;
 
 use crate::account::{Planned, Shape};
 use crate::config::{AlgorithmKind, Config};
+use crate::event::RunEvent;
 use crate::settings::{RunId, Settings, StepRule};
 use crate::values::{Digest, Values};
 use crate::work::{Adjacency, Unit, WorkSettings};
@@ -62,7 +63,24 @@ impl Setup {
         let sizes = Sizes::of_all(&train);
         let row_norm =
             data::row_norm(&config, &train)?.or_else(|| data::norm_by_scaling(&config.data, &train[0]));
-        Self::assemble(config, (train, test), sizes, row_norm)
+        let model = config.model.build(&train[0])?.into();
+        Self::assemble(config, model, (train, test), sizes, row_norm)
+    }
+
+    /// As [`new`](Self::new), for a model that no configuration names: `build` gets the records of the first node and makes it.
+    ///
+    /// The digest of the configuration does not tell such models apart: give the run a `name` of its own.
+    ///
+    /// # Errors
+    /// As [`new`](Self::new).
+    pub fn with_model(
+        config: Config,
+        build: impl FnOnce(&Dataset) -> Result<Arc<dyn Model>, ModelError>,
+    ) -> Result<Self, SetupError> {
+        let (train, test) = data::load(&config)?;
+        let model = build(&train[0])?;
+        let sizes = Sizes::of_all(&train);
+        Self::assemble(config, model, (train, test), sizes, None)
     }
 
     /// Prepares one real participant, which has only its own data.
@@ -80,7 +98,8 @@ impl Setup {
         let train = vec![own];
         let row_norm = data::row_norm(&config, &train)?;
         let sizes = Sizes { smallest: declared, largest: None, mean: None };
-        Self::assemble(config, (train, test), sizes, row_norm)
+        let model = config.model.build(&train[0])?.into();
+        Self::assemble(config, model, (train, test), sizes, row_norm)
     }
 
     /// The same without computing training losses, which cost a pass over the data in every round.
@@ -92,16 +111,16 @@ impl Setup {
 
     fn assemble(
         config: Config,
+        model: Arc<dyn Model>,
         (train, test): (Vec<Dataset>, Option<Dataset>),
         sizes: Sizes,
         row_norm: Option<f64>,
     ) -> Result<Self, SetupError> {
-        let model: Arc<dyn Model> = config.model.build(&train[0])?.into();
         let initial = model.initial(config.seed);
         model::check(model.as_ref(), &initial, &train[0])?;
         config.optimiser.build(1)?;
         let digest = config.digest();
-        let run_id = format!("{}:{digest}:{}", config.name, config.seed);
+        let run_id = run_id(&config);
         let rho = row_norm.and_then(|norm| rho(&config, model.as_ref(), norm, sizes));
         let mut settings = Settings {
             run: run_number(&run_id),
@@ -140,6 +159,41 @@ impl Setup {
     pub fn shape(&self) -> Shape {
         shape(&self.config, &self.settings, self.rho)
     }
+}
+
+impl Shape {
+    /// The shape of a run that was logged, from its configuration and the first line of its log. No data are needed, only the graph.
+    ///
+    /// # Errors
+    /// A graph that cannot be made again, such as a file that is gone.
+    ///
+    /// # Panics
+    /// Where `first` is not the first line of a run.
+    pub fn of_logged(config: &Config, first: &RunEvent) -> Result<Self, SetupError> {
+        let RunEvent::Run { release, private_noise, rho, .. } = first else {
+            panic!("the first line of a log describes the run")
+        };
+        let run_id = run_id(config);
+        Ok(Self {
+            nodes: config.nodes,
+            rounds: algorithm::rounds(config)?,
+            key: RunKey::new(&run_id),
+            algorithm: algorithm::algorithm(config, &run_id)?,
+            release: release.clone(),
+            adjacency: config.privacy.adjacency,
+            delta: config.privacy.delta,
+            rho: *rho,
+            private_noise: *private_noise,
+            noise: Vec::new(),
+            message_noise: config.algorithm.message_noise,
+            witnesses: None,
+        })
+    }
+}
+
+/// All public randomness of a run follows from this.
+fn run_id(config: &Config) -> String {
+    format!("{}:{}:{}", config.name, config.digest(), config.seed)
 }
 
 fn shape(config: &Config, settings: &Settings, rho: Option<f64>) -> Shape {

@@ -14,12 +14,19 @@ use super::{Args, Format, report};
 use crate::failure::{Failure, Result};
 use crate::{output, progress};
 
+/// Nodes up to which a simulation ends with a report; `murmur report` makes it of any run.
+const MOST_REPORTED: usize = 64;
+
 pub(super) fn run(args: &Args, config: Config) -> Result<ExitCode> {
     let setup = Setup::new(config)?;
     let mut folder = Folder::create(&args.out, &setup.config.name, &setup.config.to_toml())?;
     let done = with_progress(args, &setup, &mut folder)?;
     let result = RunResult { run: folder.path().display().to_string(), ..done.result.clone() };
     write_folder(&mut folder, &setup, &done, &result)?;
+    // A report of thousands takes longer than their run, and a comparison has nobody to report about.
+    if setup.config.nodes <= MOST_REPORTED && !setup.config.algorithm.kind.is_comparison() {
+        crate::commands::report::write_for(folder.path())?;
+    }
     let text = match args.format {
         Format::Table => report::table(&setup, &result),
         Format::Json => report::json(&result)?,

@@ -4,7 +4,6 @@ mod child;
 mod export;
 mod init;
 mod live;
-mod order;
 mod report;
 mod run;
 

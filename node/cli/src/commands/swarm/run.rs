@@ -83,8 +83,9 @@ pub(super) fn run(args: &RunArgs) -> Result<ExitCode> {
     };
     let report = Report::new(&left)?;
     report.write(&setup, &run_folder)?;
+    let page = crate::commands::report::write_for(&folder)?;
     let text = match args.format {
-        Format::Table => report.table(),
+        Format::Table => format!("{}\nThe report: {}\n", report.table(), page.display()),
         Format::Json => report.json()?,
     };
     output::write(None, text.as_bytes())?;
@@ -226,7 +227,7 @@ fn merge(folder: &mut Folder, nodes: usize) -> Result<Vec<LogLine>> {
         all.extend(lines.into_iter().filter(|line| line.node.is_some() || !first));
     }
     all.sort_by_key(|line| (line.node.is_some(), line.time, line.node));
-    let all = super::order::by_round(all);
+    let all = report::by_round(all);
     all.iter().for_each(|line| folder.append(line));
     folder.finish_log()?;
     Ok(all)

@@ -156,7 +156,8 @@ fn somebody_outside_the_roster_is_charged_with_the_total() {
 #[test]
 fn two_that_pool_what_they_saw_learn_more_than_each() {
     let mut account = settled(8, &[Fate::Clean; 3]);
-    let together = account.coalition(&[0, 5]).unwrap();
+    let (together, analysis) = account.coalition(&[0, 5]).unwrap();
+    assert_eq!(analysis, "rounds");
     assert_eq!((together[0], together[5]), (0.0, 0.0));
     for source in [1, 2, 3, 4, 6, 7] {
         let alone = account.epsilon(source, 0).max(account.epsilon(source, 5));
@@ -175,7 +176,7 @@ fn a_coalition_is_charged_for_a_contribution_with_less_noise_than_the_others() {
     }
     let mut account = account_of(8, 3, &lines);
     account.settle_final();
-    let together = account.coalition(&[0, 5]).unwrap();
+    let (together, _) = account.coalition(&[0, 5]).unwrap();
     for source in [1, 2, 3, 4, 6, 7] {
         assert!(
             together[source] >= account.epsilon(source, 0).max(account.epsilon(source, 5)) * (1.0 - 1e-9)
@@ -281,6 +282,7 @@ fn what_each_node_lost_so_far_is_never_less_than_it_lost_to_anybody() {
         let mut account = account_of(nodes, fates.len(), &log(nodes, &fates));
         let peers = account.peers();
         let interim = account.interim();
+        let peers: Vec<_> = peers.into_iter().map(|peer| peer.expect("every log is here")).collect();
         assert_eq!(peers.iter().map(|peer| peer.worst).fold(0.0, f64::max), interim.worst);
         for (source, peer) in peers.iter().enumerate() {
             assert!(peer.worst <= peer.local && peer.mean.unwrap() <= peer.worst);
@@ -289,4 +291,111 @@ fn what_each_node_lost_so_far_is_never_less_than_it_lost_to_anybody() {
             }
         }
     }
+}
+
+/// What node `me` writes itself.
+fn own(me: usize, lines: &[LogLine]) -> Vec<LogLine> {
+    lines.iter().filter(|line| line.node == Some(me as PeerIx)).cloned().collect()
+}
+
+fn own_account(nodes: usize, me: usize, lines: &[LogLine]) -> Account {
+    let rounds = Algorithm::Rounds(crate::settings::RoundsSettings::new(0));
+    let shape = shape(nodes, 10, rounds, gaussian(Z)).with_witnesses([me]);
+    let mut account = Account::new(shape).unwrap();
+    own(me, lines).iter().for_each(|line| account.push(line));
+    account.settle_final();
+    account
+}
+
+#[test]
+fn a_node_prices_its_own_loss_from_its_own_log_and_says_nothing_of_others() {
+    let lines = log(8, &[Fate::Clean, Fate::Broken, Fate::Clean, Fate::Clean]);
+    let mut all = account_of(8, 4, &lines);
+    all.settle_final();
+    let mut mine = own_account(8, 3, &lines);
+    let table = mine.pairs();
+    assert!(table.epsilon(2, 3).is_none() && table.local_epsilon(2).is_none());
+    let peers = mine.peers();
+    assert!(peers[2].is_none() && peers[3].is_some_and(|peer| peer.worst >= table.epsilon(3, 5).unwrap().0));
+    assert_eq!(table.local_epsilon(3), all.pairs().local_epsilon(3));
+    for watcher in (0..8).filter(|&watcher| watcher != 3) {
+        // Two rounds are proved clean by what followed; the broken one and the last cost a whole unit each.
+        let proved: Vec<LogLine> = log(8, &[Fate::Clean, Fate::Broken, Fate::Clean]);
+        let mut before = account_of(8, 4, &proved);
+        before.settle_final();
+        let expected = before.mu2(3, watcher) + 1.0 / (Z * Z);
+        let found = mine.mu2(3, watcher);
+        assert!((found - expected).abs() < 1e-6, "{watcher}: {found} {expected}");
+        assert!(found >= all.mu2(3, watcher), "{watcher}");
+    }
+    let summary = mine.summary();
+    assert_eq!(summary.worst.pair.map(|pair| pair.0), Some(3));
+    assert!(summary.mean.epsilon > 0.0 && summary.mean.epsilon <= summary.worst.epsilon);
+}
+
+#[test]
+fn a_round_in_which_somebody_added_nothing_is_charged_in_full_by_a_node_that_cannot_know_who() {
+    let mut lines = log(4, &[Fate::Clean; 2]);
+    for line in &mut lines {
+        if let RunEvent::RoundDone { count, round: 0, .. } = &mut line.event {
+            *count = 3;
+        }
+    }
+    let mut mine = own_account(4, 1, &lines);
+    // The first for want of a name, the second because nobody went on from it.
+    assert!((mine.mu2(1, 0) - 2.0 / (Z * Z)).abs() < 1e-6);
+}
+
+#[test]
+fn a_partner_with_less_noise_hides_less() {
+    let mut lines = log(2, &[Fate::Clean]);
+    for line in &mut lines {
+        if let (Some(1), RunEvent::Released { release, .. }) = (line.node, &mut line.event) {
+            *release = Some(gaussian(Z / 10.0));
+        }
+    }
+    let mut account = account_of(2, 1, &lines);
+    account.settle_final();
+    let (together, _) = account.coalition(&[1]).unwrap();
+    // Node 1 knows its own noise, so it sees all of node 0 either way.
+    assert!((account.mu2(0, 1) - 1.0 / (Z * Z)).abs() < 1e-6);
+    assert!((together[0] - account.epsilon(0, 1)).abs() < 1e-6);
+    // Among three, in the sum of nodes 0 and 1 node 0 has 100/101 of the variance to itself.
+    let mut lines = log(4, &[Fate::Clean]);
+    for line in &mut lines {
+        if let (Some(1..), RunEvent::Released { release, .. }) = (line.node, &mut line.event) {
+            *release = Some(gaussian(Z / 10.0));
+        }
+    }
+    let mut account = account_of(4, 1, &lines);
+    account.settle_final();
+    let least = (1..4).map(|watcher| account.mu2(0, watcher)).fold(f64::INFINITY, f64::min);
+    assert!((least * Z * Z - 100.0 / 101.0).abs() < 1e-6, "{}", least * Z * Z);
+}
+
+#[test]
+fn a_record_without_its_line_costs_a_whole_contribution() {
+    let mut account = settled(8, &[Fate::Clean; 3]);
+    let before = account.mu2(2, 5);
+    account.charge_record(2, &gaussian(Z));
+    assert!((account.mu2(2, 5) - before - 1.0 / (Z * Z)).abs() < 1e-6);
+    assert!((account.pairs().local_epsilon(2).unwrap() - epsilon_of_mu2(4.0 / (Z * Z), DELTA)).abs() < 1e-9);
+}
+
+#[test]
+fn coalitions_are_priced_on_samples_too() {
+    let sampled = gaussian(1.0).poisson_sampled(0.1);
+    let rounds = Algorithm::Rounds(crate::settings::RoundsSettings::new(0));
+    let mut account = Account::new(shape(8, 40, rounds, sampled)).unwrap();
+    log(8, &[Fate::Clean; 40]).iter().for_each(|line| account.push(line));
+    account.settle_final();
+    let local = account.summary().local.epsilon;
+    let (together, _) = account.coalition(&[0, 5]).unwrap();
+    let (alone, _) = account.coalition(&[0]).unwrap();
+    for source in [1, 2, 3, 4, 6, 7] {
+        // A coalition of one sees what the pair figure says.
+        assert!((alone[source] - account.epsilon(source, 0)).abs() < 1e-3 * alone[source], "{source}");
+        assert!(together[source] >= alone[source] && together[source] <= local, "{source}");
+    }
+    assert!(together.iter().sum::<f64>() < 6.0 * local, "pooling two views does not show everything");
 }

@@ -8,7 +8,7 @@ use protocol::{LogLine, RunEvent};
 use std::collections::BTreeMap;
 
 /// The lines, round by round; those of one node stay in their order.
-pub(super) fn by_round(lines: Vec<LogLine>) -> Vec<LogLine> {
+pub fn by_round(lines: Vec<LogLine>) -> Vec<LogLine> {
     let mut reached: BTreeMap<Option<u32>, (u32, u8)> = BTreeMap::new();
     let mut placed: Vec<((u32, u8), LogLine)> = Vec::with_capacity(lines.len());
     for line in lines {

@@ -1,0 +1,118 @@
+//! `murmur report` on real runs: what people and programs get.
+
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output};
+
+use serde_json::Value;
+
+fn murmur(folder: &Path, args: &[&str]) -> Output {
+    Command::new(assert_cmd::cargo::cargo_bin!("murmur"))
+        .args(args)
+        .current_dir(folder)
+        .output()
+        .expect("the program starts")
+}
+
+fn text(output: Output) -> String {
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    String::from_utf8(output.stdout).expect("text")
+}
+
+fn json(folder: &Path, args: &[&str]) -> Value {
+    serde_json::from_str(&text(murmur(folder, args))).expect("JSON")
+}
+
+/// Python of the test environment, where it has the package.
+fn python_with(package: &str) -> Option<PathBuf> {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../target/test-venv/bin/python");
+    [root, PathBuf::from("python3")].into_iter().find(|python| {
+        let tried = Command::new(python).args(["-c", &format!("import {package}")]).output();
+        tried.is_ok_and(|output| output.status.success())
+    })
+}
+
+#[test]
+fn a_real_swarm_ends_with_a_report_and_each_node_has_its_own() {
+    let folder = tempfile::tempdir().unwrap();
+    let run = folder.path().join("runs/run");
+    text(murmur(
+        folder.path(),
+        &["swarm", "--nodes", "4", "--set", "rounds=6", "--set", "privacy.epsilon=3"],
+    ));
+    for file in ["report.html", "report.json"] {
+        assert!(run.join(file).is_file(), "{file}");
+    }
+    let whole = json(folder.path(), &["report", "runs/run", "--format", "json"]);
+    assert_eq!((whole["private"].as_bool(), whole["driver"].as_str()), (Some(true), Some("libp2p")));
+    assert_eq!(whole["nodes"].as_array().unwrap().len(), 4);
+    assert!(whole["worst"]["epsilon"].as_f64().unwrap() <= 3.0);
+    // The same figure that the swarm printed at its end.
+    let result: Value = serde_json::from_slice(&std::fs::read(run.join("result.json")).unwrap()).unwrap();
+    assert_eq!(whole["worst"]["epsilon"], result["privacy"]["worst"]["epsilon"]);
+    assert!(whole["nodes"][2]["label"].as_str().unwrap().starts_with("12D3Koo"), "who it is");
+
+    let own = json(folder.path(), &["report", "runs/run/nodes/2", "--format", "json"]);
+    let nodes = own["nodes"].as_array().unwrap();
+    assert_eq!((nodes.len(), nodes[0]["index"].as_u64()), (1, Some(2)));
+    assert!(nodes[0]["worst"]["epsilon"].as_f64() >= whole["nodes"][2]["worst"]["epsilon"].as_f64());
+    assert!(nodes[0]["budget"]["spent"].as_f64().unwrap() <= 3.0);
+
+    let summary = text(murmur(folder.path(), &["report", "runs/run", "--node", "1"]));
+    assert!(
+        summary.contains("one record of node 1") && run.join("report-node-1.html").is_file(),
+        "{summary}"
+    );
+    let pooled = text(murmur(folder.path(), &["report", "runs/run", "--coalition", "0,3", "--format", "md"]));
+    assert!(pooled.contains("| nodes 0 and 3 |") && pooled.contains("asked for"), "{pooled}");
+}
+
+#[test]
+fn the_json_keeps_to_the_schema() {
+    let Some(python) = python_with("jsonschema") else {
+        eprintln!("skipped: Python's jsonschema is not installed (./test installs it)");
+        return;
+    };
+    let folder = tempfile::tempdir().unwrap();
+    let schema = folder.path().join("schema.json");
+    std::fs::write(&schema, text(murmur(folder.path(), &["report", "--schema"]))).unwrap();
+    for pairs in [
+        &["algorithm.kind=rounds", "faults.drop_prob=0.9", "timeouts.silence=300ms"][..],
+        &["algorithm.kind=gossip", "topology=ring"],
+        &["algorithm.kind=walk", "topology=ring"],
+        &["algorithm.kind=mean", "privacy.adjacency=node", "topology=ring", "rounds=1"],
+        &["privacy.noise_multiplier=0"],
+    ] {
+        let mut args = vec!["sim", "--format", "json", "--set", "nodes=6", "--set", "rounds=4"];
+        pairs.iter().for_each(|pair| args.extend(["--set", pair]));
+        let run = json(folder.path(), &args)["run"].as_str().expect("its folder").to_owned();
+        let report = folder.path().join("report.json");
+        let args = ["report", &run, "--compare", &run, "--out", report.to_str().unwrap()];
+        text(murmur(folder.path(), &args));
+        let check = "import json, sys, jsonschema as j; s, d = [json.load(open(p)) for p in sys.argv[1:]]; j.Draft202012Validator.check_schema(s); j.validate(d, s)";
+        let checked = Command::new(&python).args(["-c", check]).args([&schema, &report]).output().unwrap();
+        assert!(checked.status.success(), "{pairs:?}: {}", String::from_utf8_lossy(&checked.stderr));
+    }
+}
+
+#[test]
+fn what_cannot_be_reported_is_refused_with_a_hint() {
+    let folder = tempfile::tempdir().unwrap();
+    let failure = |args: &[&str]| {
+        let output = murmur(folder.path(), args);
+        assert!(!output.status.success());
+        String::from_utf8(output.stderr).unwrap()
+    };
+    let missing = failure(&["report", "nowhere"]);
+    assert!(missing.contains("`nowhere` is no run") && missing.contains("hint:"), "{missing}");
+    text(murmur(folder.path(), &["sim", "--set", "nodes=3", "--set", "rounds=2"]));
+    let absent = failure(&["report", "runs/run", "--node", "3"]);
+    assert!(absent.contains("there is no node 3: the run has nodes 0 to 2"), "{absent}");
+    let everybody = failure(&["report", "runs/run", "--coalition", "0,1,2"]);
+    assert!(everybody.starts_with("error: "), "{everybody}");
+    let log = folder.path().join("runs/run/log.jsonl");
+    let mut damaged = std::fs::read_to_string(&log).unwrap();
+    damaged.insert_str(0, "{\"t\":0,\"event\":\"nonsense\"}\n");
+    std::fs::write(&log, damaged).unwrap();
+    let nonsense = failure(&["report", "runs/run"]);
+    assert!(nonsense.contains("line 1 of") && nonsense.contains("log.jsonl"), "{nonsense}");
+}

@@ -1,0 +1,99 @@
+//! What went wrong, counted, with what it cost.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use protocol::{FaultKind, RunEvent};
+
+use crate::document::Fault;
+use crate::source::Source;
+
+/// What is gathered about one kind.
+#[derive(Default)]
+struct Seen {
+    count: u64,
+    peers: BTreeSet<usize>,
+    rounds: BTreeSet<u32>,
+}
+
+/// All kinds of faults in a log; `lost` are contributions that only the ledgers know.
+pub(crate) fn found(source: &Source, lost: BTreeMap<usize, u64>) -> Vec<Fault> {
+    let mut seen: BTreeMap<(&'static str, &'static str), Seen> = BTreeMap::new();
+    let mut note = |kind, cost, count: u64, peer: Option<u32>, round: Option<u32>| {
+        let entry = seen.entry((kind, cost)).or_default();
+        entry.count += count;
+        entry.peers.extend(peer.map(|peer| peer as usize));
+        entry.rounds.extend(round);
+    };
+    let mut broken: BTreeMap<u32, Option<u32>> = BTreeMap::new();
+    for line in &source.lines {
+        match &line.event {
+            RunEvent::RoundBroken { round, missing, .. } => {
+                let entry = broken.entry(*round).or_default();
+                *entry = entry.or(*missing);
+            }
+            RunEvent::Mixed { round, missing, late } => {
+                for &(_, peer) in missing {
+                    note("missing message", MISSING, 1, Some(peer), Some(*round));
+                }
+                for &(of, _, peer) in late {
+                    note("late message", LATE, 1, Some(peer), Some(of));
+                }
+            }
+            RunEvent::Late { peer, count } => {
+                note("late message", LATE, u64::from(*count), Some(*peer), None)
+            }
+            RunEvent::TokenRestarted { hop, .. } => note("lost token", TOKEN, 1, line.node, Some(*hop)),
+            RunEvent::Refused { round, .. } => {
+                note("contribution refused", REFUSED, 1, line.node, Some(*round))
+            }
+            RunEvent::Outside { .. } => note("left the roster", OUTSIDE, 1, line.node, None),
+            RunEvent::PeerFault { peer, fault, round } => {
+                note(name(*fault), FORGED, 1, Some(*peer), Some(*round));
+            }
+            _ => {}
+        }
+    }
+    for (round, missing) in broken {
+        note("broken round", BROKEN, 1, missing, Some(round));
+    }
+    for (node, count) in lost {
+        note("record without a line", LOST, count, Some(node as u32), None);
+    }
+    if source.damaged > 0 {
+        note("line cut short by a crash", CUT, source.damaged as u64, None, None);
+    }
+    let fault = |((kind, cost), seen): ((&str, &str), Seen)| Fault {
+        kind: kind.to_owned(),
+        count: seen.count,
+        peers: seen.peers.into_iter().collect(),
+        rounds: seen.rounds.first().copied().zip(seen.rounds.last().copied()),
+        cost: cost.to_owned(),
+    };
+    seen.into_iter().map(fault).collect()
+}
+
+const BROKEN: &str = "charged as local: one whole contribution of each contributor towards everybody";
+const MISSING: &str = "none: what was not received reveals nothing; the weights really used were priced";
+const LATE: &str = "none beyond what is charged: a late message counts as seen";
+const TOKEN: &str = "both branches of the token are charged";
+const REFUSED: &str = "none: the node went on mixing and added nothing";
+const OUTSIDE: &str = "whoever is outside is charged for the total of each round";
+const FORGED: &str =
+    "none: what was sent was not used; it cannot make the honest sender lose more than its budget";
+const LOST: &str = "charged in full: the contribution was recorded and may have been sent";
+const CUT: &str = "none: the ledger says what was sent";
+
+fn name(fault: FaultKind) -> &'static str {
+    match fault {
+        FaultKind::WrongRun => "message of another run",
+        FaultKind::WrongSender => "message from the wrong sender",
+        FaultKind::WrongKind => "message of a wrong kind",
+        FaultKind::WrongRound => "message of a wrong round",
+        FaultKind::WrongLength => "model of a wrong length",
+        FaultKind::NotFinite => "model that is not finite",
+        FaultKind::TooLarge => "model too large to be honest",
+        FaultKind::Contradiction => "two different messages for one place",
+        FaultKind::Flood => "flood of messages",
+        FaultKind::WrongDigest => "model that is not the one asked for",
+    }
+}

@@ -1,0 +1,373 @@
+//! From a run that was read to its report.
+
+use std::collections::BTreeMap;
+
+use privacy::event::DpEvent;
+use protocol::account::{Account, FoldError, Shape, Summary, Table, mu2_through};
+use protocol::config::Config;
+use protocol::{RunEvent, Scope, SetupError};
+use thiserror::Error;
+use topology::Graph;
+
+use crate::document::{Budget, Figure, NodeReport, PeerFigure, Report, Rounds, WorstFigure};
+use crate::source::Source;
+use crate::{coalitions, compare, curve, faults, words};
+
+/// Nodes up to which a report about all has a row for every pair.
+const MOST_LISTED: usize = 256;
+
+/// Nodes up to which a picture of everybody with everybody is readable.
+const MOST_COMPLETE: usize = 48;
+
+/// What to report.
+#[derive(Debug, Clone, Default)]
+pub struct Options {
+    /// One node only.
+    pub node: Option<usize>,
+    /// Nodes that pool what they saw; without any, the worst small coalition is looked for.
+    pub coalition: Vec<usize>,
+    /// Show training losses of a real run. They are computed on private data without noise.
+    pub with_loss: bool,
+}
+
+/// Why there is no report.
+#[derive(Debug, Error)]
+#[non_exhaustive]
+pub enum ReportError {
+    /// A comparison of the simulator.
+    #[error(
+        "`{kind}` is a comparison of the simulator: it has no participants that could learn about each other"
+    )]
+    Comparison {
+        /// Which.
+        kind: &'static str,
+    },
+    /// A node that is not there.
+    #[error("there is no node {node}: the run has nodes 0 to {last}")]
+    NoSuchNode {
+        /// Asked for.
+        node: usize,
+        /// The last.
+        last: usize,
+    },
+    /// A node of which the log does not tell.
+    #[error("the log does not tell what node {node} did; it has the lines of {told}")]
+    Untold {
+        /// Asked for.
+        node: usize,
+        /// Of whom it tells.
+        told: String,
+    },
+    /// Lines were lost, and nothing says what they told of.
+    #[error("{lines} lines of the log were cut short and there is no ledger to say what they told of")]
+    Incomplete {
+        /// How many.
+        lines: usize,
+    },
+    /// A run that cannot be made again from its configuration.
+    #[error("cannot find out what the run was")]
+    Setup(#[from] SetupError),
+    /// What the accountant refused.
+    #[error(transparent)]
+    Fold(#[from] FoldError),
+}
+
+impl ReportError {
+    /// What the user could do.
+    pub fn hint(&self) -> Option<String> {
+        match self {
+            Self::Comparison { .. } => {
+                Some("its figures are in `result.json` and `metrics.csv` of the run folder".into())
+            }
+            Self::NoSuchNode { .. } => None,
+            Self::Untold { .. } => {
+                Some("only a node itself, or the folder of a whole swarm, can tell".into())
+            }
+            Self::Incomplete { .. } => Some("give the node's state folder, which holds `ledger.redb`".into()),
+            Self::Setup(error) => error.hint(),
+            Self::Fold(_) => None,
+        }
+    }
+}
+
+impl Report {
+    /// Folds over a run.
+    ///
+    /// # Guarantee
+    /// Every figure bounds what the log and the ledgers tell of, by the analysis that it names; a contribution that only a ledger knows is charged in full.
+    ///
+    /// # Assumes
+    /// As [`Account`]; a log without ledgers is taken to be whole, and the report says so.
+    ///
+    /// # Errors
+    /// As [`ReportError`] says.
+    pub fn new(source: &Source, options: &Options) -> Result<Self, ReportError> {
+        let config = &source.config;
+        if config.algorithm.kind.is_comparison() {
+            return Err(ReportError::Comparison { kind: config.algorithm.kind.name() });
+        }
+        let missing_ledger = source.told().iter().any(|node| !source.ledgers.contains_key(node));
+        if source.damaged > 0 && source.driver() != "sim" && missing_ledger {
+            return Err(ReportError::Incomplete { lines: source.damaged });
+        }
+        let subjects = subjects(source, options)?;
+        let mut account = account(source)?;
+        let lost = charge_ledgers(source, &mut account);
+        account.settle_final();
+        let summary = account.summary();
+        let table = account.pairs();
+        let drawn = drawn(config);
+        let graph = drawn.as_ref().filter(|_| config.algorithm.kind.uses_graph()).map(|(graph, _)| graph);
+        let listed = subjects.len() == 1 || config.nodes <= MOST_LISTED;
+        let about = About { source, table: &table, graph, delta: summary.delta, listed };
+        let nodes: Vec<NodeReport> = subjects.iter().map(|&node| about.node(node)).collect();
+        let coalitions = coalitions::found(&mut account, &subjects, &options.coalition, config.nodes)?;
+        let curve = curve::of(source, options, account.shape())?;
+        let RunEvent::Run { version, config_digest, driver, config: toml, .. } = &source.first else {
+            unreachable!("a source has a first line")
+        };
+        let mut report = Self {
+            run: config.name.clone(),
+            algorithm: config.algorithm.kind.name().into(),
+            driver: driver.clone(),
+            participants: config.nodes,
+            adjacency: summary.adjacency,
+            delta: summary.delta,
+            private: summary.private,
+            guarantee: String::new(),
+            assumes: Vec::new(),
+            not_protected: Vec::new(),
+            worst: worst_of(&nodes, &summary, config.nodes),
+            mean: mean_of(&nodes, &summary, config.nodes),
+            local: local_of(&nodes, &summary),
+            nodes,
+            coalitions,
+            rounds: rounds(source, &summary, curve),
+            faults: faults::found(source, lost),
+            config_digest: config_digest.clone(),
+            config: toml.clone(),
+            seed: config.seed,
+            version: version.clone(),
+            reported_by: env!("CARGO_PKG_VERSION").into(),
+            compare: None,
+            drawn: None,
+        };
+        words::fill(&mut report, source, &table);
+        report.drawn = drawn;
+        Ok(report)
+    }
+
+    /// Puts the figures of another run beside these.
+    ///
+    /// # Errors
+    /// As [`Report::new`].
+    pub fn compare_with(&mut self, own: &Source, other: &Source) -> Result<(), ReportError> {
+        let theirs = Self::new(other, &Options::default())?;
+        self.compare = Some(compare::comparison(self, &own.config, &theirs, &other.config));
+        Ok(())
+    }
+}
+
+/// About whom the report is.
+fn subjects(source: &Source, options: &Options) -> Result<Vec<usize>, ReportError> {
+    let told = source.told();
+    let last = source.config.nodes - 1;
+    let absent = options.node.into_iter().chain(options.coalition.iter().copied()).find(|&node| node > last);
+    if let Some(node) = absent {
+        return Err(ReportError::NoSuchNode { node, last });
+    }
+    match options.node {
+        None if source.driver() == "sim" => Ok((0..=last).collect()),
+        None => Ok(told.into_iter().collect()),
+        Some(node) if told.contains(&node) || source.driver() == "sim" => Ok(vec![node]),
+        Some(node) => {
+            let names: Vec<String> = told.iter().map(|node| format!("node {node}")).collect();
+            Err(ReportError::Untold { node, told: names.join(", ") })
+        }
+    }
+}
+
+/// The shape of the run; of a real one, only those nodes are told of that wrote lines.
+pub(crate) fn shape(source: &Source) -> Result<Shape, ReportError> {
+    let shape = Shape::of_logged(&source.config, &source.first)?;
+    let told = source.told();
+    let partial = source.driver() != "sim" && told.len() < source.config.nodes;
+    Ok(if partial { shape.with_witnesses(told) } else { shape })
+}
+
+fn account(source: &Source) -> Result<Account, ReportError> {
+    let mut account = Account::new(shape(source)?)?;
+    source.lines.iter().for_each(|line| account.push(line));
+    Ok(account)
+}
+
+/// Charges what only the ledgers know; how many contributions that were.
+fn charge_ledgers(source: &Source, account: &mut Account) -> BTreeMap<usize, u64> {
+    let mut lost = BTreeMap::new();
+    for (&node, ledger) in &source.ledgers {
+        let mut told: BTreeMap<u32, i64> = BTreeMap::new();
+        for line in source.lines.iter().filter(|line| line.node == Some(node as u32)) {
+            if let RunEvent::Released { round, .. } = line.event {
+                *told.entry(round).or_default() += 1;
+            }
+        }
+        for record in &ledger.records {
+            let left = told.entry(record.round).or_default();
+            *left -= 1;
+            if *left < 0 {
+                account.charge_record(node, &record.release);
+                *lost.entry(node).or_default() += 1;
+            }
+        }
+    }
+    lost
+}
+
+/// The graph that participants spoke along, with the places of its nodes; for `rounds` everybody may meet everybody.
+fn drawn(config: &Config) -> Option<(Graph, Vec<(f64, f64)>)> {
+    let spec = match config.algorithm.kind.uses_graph() {
+        true => config.graph_spec().ok()?,
+        false if config.nodes <= MOST_COMPLETE => format!("complete:{}", config.nodes).parse().ok()?,
+        false => return None,
+    };
+    let built = spec.build().ok()?;
+    let places = topology::layout::of_spec(&spec, &built);
+    Some((built.graph, places))
+}
+
+/// What all nodes' reports need.
+struct About<'a> {
+    source: &'a Source,
+    table: &'a Table,
+    graph: Option<&'a Graph>,
+    delta: f64,
+    listed: bool,
+}
+
+impl About<'_> {
+    fn figure(&self, epsilon: f64, analysis: &str) -> Figure {
+        figure(epsilon, self.delta, analysis)
+    }
+
+    fn node(&self, node: usize) -> NodeReport {
+        let mut peers = self.peers(node);
+        peers.sort_by(|a, b| b.figure.epsilon.total_cmp(&a.figure.epsilon).then(a.index.cmp(&b.index)));
+        let local = self.table.local_epsilon(node).unwrap_or(f64::INFINITY);
+        let local = self.figure(local, if local.is_finite() { "local" } else { "none (no noise)" });
+        let worst = match peers.first() {
+            // Where not every watcher was priced, another may have seen more: nobody sees more than everything.
+            _ if !self.table.is_complete() => WorstFigure { peer: None, node: None, figure: local.clone() },
+            Some(first) => WorstFigure { peer: Some(first.index), node: None, figure: first.figure.clone() },
+            None => WorstFigure { peer: None, node: None, figure: self.figure(0.0, "local") },
+        };
+        let sum: f64 = peers.iter().map(|peer| peer.figure.epsilon).sum();
+        let name = if self.table.is_complete() {
+            self.table.analysis().to_owned()
+        } else {
+            format!("{}, mean over {} watchers", self.table.analysis(), peers.len())
+        };
+        let mean = self.figure(sum / peers.len().max(1) as f64, &name);
+        let budget = self.budget(&local, &worst.figure, &mean);
+        let contributions =
+            self.source.lines.iter().filter(|line| {
+                line.node == Some(node as u32) && matches!(line.event, RunEvent::Released { .. })
+            });
+        NodeReport {
+            index: node,
+            label: self.label(node),
+            contributions: contributions.count() as u64,
+            local,
+            worst,
+            mean,
+            budget,
+            peers: if self.listed { peers } else { Vec::new() },
+        }
+    }
+
+    fn peers(&self, node: usize) -> Vec<PeerFigure> {
+        let distances = self.graph.map(|graph| graph.distances_from(node));
+        let others = (0..self.source.config.nodes).filter(|&other| other != node);
+        others
+            .filter_map(|other| {
+                let (epsilon, analysis) = self.table.epsilon(node, other)?;
+                let distance = match &distances {
+                    None => Some(1),
+                    Some(distances) => Some(distances[other]).filter(|&distance| distance != u32::MAX),
+                };
+                Some(PeerFigure { index: other, distance, figure: self.figure(epsilon, analysis) })
+            })
+            .collect()
+    }
+
+    fn budget(&self, local: &Figure, worst: &Figure, mean: &Figure) -> Budget {
+        let privacy = &self.source.config.privacy;
+        let (of, figure) = match privacy.target {
+            Scope::Local => ("local", local),
+            Scope::Worst => ("worst", worst),
+            Scope::Mean => ("mean", mean),
+        };
+        Budget { epsilon: privacy.epsilon.filter(|epsilon| epsilon.is_finite()), spent: figure.epsilon, of }
+    }
+
+    /// The node's identity where a ledger names it.
+    fn label(&self, node: usize) -> String {
+        let known = self.source.ledgers.values().find_map(|ledger| ledger.members.get(node));
+        known.map_or_else(|| format!("node {node}"), Clone::clone)
+    }
+}
+
+/// A loss and its analysis.
+pub(crate) fn figure(epsilon: f64, delta: f64, analysis: &str) -> Figure {
+    Figure { epsilon, mu2: mu2_through(epsilon, delta), analysis: analysis.to_owned() }
+}
+
+fn worst_of(nodes: &[NodeReport], summary: &Summary, all: usize) -> WorstFigure {
+    let most = nodes
+        .iter()
+        .max_by(|a, b| a.worst.figure.epsilon.total_cmp(&b.worst.figure.epsilon).then(b.index.cmp(&a.index)));
+    match most {
+        Some(most) if nodes.len() < all || summary.worst.pair.is_some() => {
+            WorstFigure { node: Some(most.index), ..most.worst.clone() }
+        }
+        _ => {
+            let figure = figure(summary.worst.epsilon, summary.delta, &summary.worst.analysis);
+            WorstFigure { peer: None, node: None, figure }
+        }
+    }
+}
+
+fn mean_of(nodes: &[NodeReport], summary: &Summary, all: usize) -> Figure {
+    match nodes {
+        [one] if all > 1 => one.mean.clone(),
+        _ => figure(summary.mean.epsilon, summary.delta, &summary.mean.analysis),
+    }
+}
+
+fn local_of(nodes: &[NodeReport], summary: &Summary) -> Figure {
+    match nodes {
+        [one] => one.local.clone(),
+        _ => figure(summary.local.epsilon, summary.delta, &summary.local.analysis),
+    }
+}
+
+fn rounds(source: &Source, summary: &Summary, curve: crate::document::Curve) -> Rounds {
+    let events = || source.lines.iter().map(|line| &line.event);
+    let finished = events().filter_map(|event| match event {
+        RunEvent::Finished { rounds, .. } => Some(*rounds),
+        RunEvent::RoundDone { round, .. } | RunEvent::Mixed { round, .. } => Some(*round + 1),
+        _ => None,
+    });
+    Rounds {
+        planned: source.config.rounds,
+        finished: finished.max().unwrap_or(0),
+        charged_as_local: summary.broken_rounds,
+        contributions: summary.releases,
+        refused: events().filter(|event| matches!(event, RunEvent::Refused { .. })).count() as u64,
+        curve,
+    }
+}
+
+/// Whether a run's contributions carry noise at all.
+pub(crate) fn has_noise(first: &RunEvent) -> bool {
+    matches!(first, RunEvent::Run { release, .. } if !matches!(release, DpEvent::NonPrivate))
+}
