@@ -22,6 +22,7 @@ Examples:
   murmur node --swarm clinic.toml --data patients.csv:label=sick   finds the others on the local network and trains
   murmur node --swarm clinic.toml --data patients.csv:label=sick --peer /dns4/b.example/tcp/7000
   murmur node --swarm demo.toml --shard 0/8                        the first eighth of the run's own data set
+  murmur node --swarm demo.toml --shard 0/8 --http 7070            with a live page at http://127.0.0.1:7070/
   murmur node id --state DIR                                       who would I be?
 
 Stop it with ctrl-c and start it with the same command: it goes on where it was.";
