@@ -83,9 +83,9 @@ pub(super) fn run(args: &RunArgs) -> Result<ExitCode> {
     };
     let report = Report::new(&left)?;
     report.write(&setup, &run_folder)?;
-    let page = crate::commands::report::write_for(&folder)?;
+    let written = crate::commands::report::write_for(&folder)?;
     let text = match args.format {
-        Format::Table => format!("{}\nThe report: {}\n", report.table(), page.display()),
+        Format::Table => format!("{}\nThe report: {}\n", report.table(), written.display()),
         Format::Json => report.json()?,
     };
     output::write(None, text.as_bytes())?;
