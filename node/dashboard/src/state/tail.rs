@@ -56,6 +56,11 @@ impl Tail {
             self.last_round = Some((round, now));
         }
         if let Some((level, text)) = words(&line.event) {
+            // What happens to all is told once, or a large swarm would fill the tail with it.
+            let mut last = self.entries.iter().rev().take(8);
+            if happens_to_all(&line.event) && last.any(|entry| entry.text == text) {
+                return;
+            }
             self.add(Entry { t: line.time.seconds(), node: line.node, level, text });
         }
     }
@@ -70,6 +75,17 @@ impl Tail {
         self.told = self.seen;
         self.entries.iter().skip(self.entries.len() - fresh).cloned().collect()
     }
+}
+
+fn happens_to_all(event: &RunEvent) -> bool {
+    matches!(
+        event,
+        RunEvent::Run { .. }
+            | RunEvent::Roster { .. }
+            | RunEvent::RoundBroken { .. }
+            | RunEvent::Finished { .. }
+            | RunEvent::Mixed { .. }
+    )
 }
 
 fn words(event: &RunEvent) -> Option<(Level, String)> {
@@ -132,5 +148,16 @@ mod tests {
         assert_eq!(tail.news()[0].text, "round 1000 ended with 2 contributions");
         tail.push(&done(1, 1001));
         assert!(tail.news().is_empty());
+    }
+
+    #[test]
+    fn what_happens_to_all_is_told_once() {
+        let mut tail = Tail::default();
+        for node in 0..5 {
+            let event = RunEvent::Finished { rounds: 3, model: Digest::default(), reason: "done".into() };
+            tail.push(&LogLine { time: Time(0), node: Some(node), event });
+            tail.push(&LogLine { time: Time(0), node: Some(node), event: RunEvent::Outside { epoch: 1 } });
+        }
+        assert_eq!(tail.seen, 1 + 5);
     }
 }
