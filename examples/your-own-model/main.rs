@@ -59,7 +59,7 @@ fn residual(output: f32, target: Target) -> f32 {
     if let Target::Real(value) = target { output - value } else { f32::NAN }
 }
 
-fn main() -> Result<(), Box<dyn std::error::Error>> {
+pub(crate) fn main() -> Result<(), Box<dyn std::error::Error>> {
     let mut config = Config::from_toml(include_str!("huber.toml"), "huber.toml")?;
     for epsilon in [f64::INFINITY, 8.0, 2.0] {
         config.privacy.epsilon = Some(epsilon);

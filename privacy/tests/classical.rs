@@ -3,12 +3,14 @@
 //! Seeds are fixed. Tolerances are 4.9 standard deviations of the statistic (two-sided, a false alarm once in a
 //! million seeds) unless a line says otherwise.
 
+use privacy::accountant::{Accountant, classic_advanced_epsilon};
 use privacy::event::DpEvent;
 use privacy::gdp;
 use privacy::mechanisms::{
     EuclideanLaplace, Exponential, Gaussian, KaryResponse, Laplace, RandomizedResponse,
 };
-use privacy::noise::danger_from_seed;
+use privacy::noise::{NoiseSource, danger_from_seed};
+use privacy::rdp::RdpAccountant;
 
 const SIGMAS: f64 = 4.9;
 
@@ -168,5 +170,72 @@ fn every_release_carries_a_valid_event() {
     ];
     for event in events {
         assert_eq!(event.validate(), Ok(()), "{event:?}");
+    }
+}
+
+/// δ at ε of k independent randomised responses on one bit, exactly: the loss is (2J − k)·ε₀ with J binomial.
+fn delta_of_responses(count: u64, each: f64, epsilon: f64) -> f64 {
+    let truth = 1.0 / (1.0 + (-each).exp());
+    let ln_choose = |j: f64| privacy::special::log_binomial(count as f64, j);
+    let outcome = |j: u64| {
+        let (right, wrong) = (j as f64, (count - j) as f64);
+        let with = ln_choose(right) + right * truth.ln() + wrong * (1.0 - truth).ln();
+        let without = ln_choose(right) + right * (1.0 - truth).ln() + wrong * truth.ln();
+        (with.exp() - (epsilon + without).exp()).max(0.0)
+    };
+    (0..=count).map(outcome).sum()
+}
+
+/// "Basic: Σε_k. Advanced (k times (ε, δ)): ε′ = √(2k ln(1/δ′))·ε + kε(e^ε − 1), total δ kδ + δ′." Randomised response is where composition is worst.
+#[test]
+fn composed_randomised_responses_stay_within_both_composition_theorems() {
+    for (count, each) in [(10_u64, 0.5), (100, 0.1), (400, 0.05)] {
+        assert!(delta_of_responses(count, each, count as f64 * each) < 1e-12, "basic, {count}");
+        for slack in [1e-2, 1e-5, 1e-9] {
+            let advanced = classic_advanced_epsilon(each, count, slack);
+            let delta = delta_of_responses(count, each, advanced);
+            assert!(delta <= slack, "{count} of {each} at {advanced}: δ = {delta}, not {slack}");
+        }
+        // The sum is no mistake: a little below it something is left.
+        assert!(delta_of_responses(count, each, 0.9 * count as f64 * each) > 0.0, "{count}");
+    }
+}
+
+/// "Subsampling m of n: (ln(1 + (m/n)(e^ε − 1)), (m/n)δ)": with equality for randomised response on a sample.
+#[test]
+fn a_response_on_a_sample_has_the_odds_of_the_amplified_epsilon() {
+    let (epsilon, rate, trials) = (1.5, 0.2, 400_000);
+    let response = RandomizedResponse::new(epsilon).unwrap();
+    let mut noise = danger_from_seed(9, "classical");
+    let mut words = vec![0; trials];
+    noise.words(&mut words);
+    let yes: Vec<f64> = words
+        .iter()
+        .map(|&word| {
+            let sampled = (word >> 11) as f64 / ((1_u64 << 53) as f64) < rate;
+            f64::from(u8::from(response.release(sampled, &mut noise).value))
+        })
+        .collect();
+    // Without the record a yes has probability 1/(1 + e^ε); with it, e^ε′ times as much.
+    let without = 1.0 / (1.0 + f64::exp(epsilon));
+    let amplified = privacy::amplification::epsilon(epsilon, rate);
+    assert_mean(&yes, amplified.exp() * without, "amplified response");
+}
+
+/// "DP-SGD (l-Lipschitz, T steps, one record per step): σ = 16 l √(T ln(2/δ) ln(2.5T/(δn)))/(nε) suffices for ε ≤ 1": so our price of it is at most ε.
+#[test]
+fn the_classic_noise_of_private_sgd_is_enough_by_our_account() {
+    for (n, steps) in [(100_u64, 10_000_u64), (1_000, 1_000_000), (1_000, 10_000)] {
+        for (epsilon, delta) in [(1.0, 1e-5), (0.3, 1e-6)] {
+            let (records, count) = (n as f64, steps as f64);
+            let logs = (2.0_f64 / delta).ln() * (2.5 * count / (delta * records)).ln();
+            let sigma = 16.0 * (count * logs).sqrt() / (records * epsilon);
+            // A record that is replaced moves its gradient by 2l at most, so the multiplier is σ/2l.
+            let step = DpEvent::Gaussian { noise_multiplier: sigma / 2.0 }.poisson_sampled(1.0 / records);
+            let mut accountant = RdpAccountant::default();
+            accountant.compose(&step, steps).unwrap();
+            let spent = accountant.epsilon(delta).unwrap();
+            assert!(spent <= epsilon, "n = {n}, T = {steps}: {spent} for {epsilon}");
+        }
     }
 }

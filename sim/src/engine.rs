@@ -9,6 +9,7 @@ use rayon::{ThreadPool, ThreadPoolBuilder};
 
 use crate::check::Agreement;
 use crate::error::SimError;
+use crate::hooks::{Hook, Unhooked};
 use crate::outcome::{Ended, Finished, Models, Observation, Options};
 use crate::progress::Progress;
 use crate::report::Line;
@@ -34,7 +35,24 @@ pub fn simulate(
     sink: &mut dyn FnMut(&LogLine),
     observe: &mut dyn FnMut(&Observation<'_>),
 ) -> Result<Finished, SimError> {
-    let world = World::new(setup, options.check)?;
+    simulate_with(setup, options, &Unhooked, sink, observe)
+}
+
+/// As [`simulate`], with a [`Hook`] that sees every delivered message and may make contributions and noise in the nodes' place.
+///
+/// # Errors
+/// As [`simulate`].
+///
+/// # Guarantee
+/// None, as [`simulate`].
+pub fn simulate_with(
+    setup: &Setup,
+    options: &Options,
+    hook: &dyn Hook,
+    sink: &mut dyn FnMut(&LogLine),
+    observe: &mut dyn FnMut(&Observation<'_>),
+) -> Result<Finished, SimError> {
+    let world = World::new(setup, hook, options.check)?;
     sink(&header(setup, options));
     let threads = options.threads;
     let build = ThreadPoolBuilder::new().num_threads(threads).build();

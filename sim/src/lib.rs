@@ -10,7 +10,17 @@
 //! - Messages for a node are handled by (arrival, window of departure, sender, order of sending), which no thread can change.
 //! - Randomness is drawn per node: `links/<node>` for links, one noise stream per contribution.
 //!
-//! See [`simulate`].
+//! [`run::run`] runs a configuration and judges it, [`simulate`] is the bare driver:
+//!
+//! ```
+//! use protocol::{Setup, config::Config};
+//!
+//! let config = Config::from_toml("nodes = 4\nrounds = 3\nprivacy.epsilon = 5", "example")?;
+//! let done = sim::run::run(&Setup::new(config)?, &sim::Options::default(), &mut |_line| {}, &mut |_row| {})?;
+//! let worst = &done.result.privacy.worst;
+//! assert!(worst.epsilon <= 5.0 && worst.analysis == "rounds");
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
 
 mod availability;
 pub mod baseline;
@@ -20,6 +30,7 @@ mod engine;
 mod error;
 mod figures;
 pub mod folder;
+mod hooks;
 mod hostile;
 mod links;
 pub mod metrics;
@@ -34,7 +45,8 @@ mod slot;
 pub mod sweep;
 mod world;
 
-pub use engine::simulate;
+pub use engine::{simulate, simulate_with};
 pub use error::SimError;
+pub use hooks::{Delivery, Due, Hook};
 pub use noise::{contribution_noise, message_noise};
 pub use outcome::{Ended, Finished, Models, Observation, Options};

@@ -1,15 +1,15 @@
 //! One node and what the driver keeps for it: its clock, its work, its ledger, its line.
 
 use learn::gradient::Workspace;
-use protocol::work::{Job, contribute};
+use protocol::work::Job;
 use protocol::{Body, Input, Message, Node, Output, PeerIx, RunEvent, Snapshot, Time};
 
 use crate::availability::Outage;
 use crate::calendar::Event;
 use crate::error::SimError;
+use crate::hooks::{Delivery, Due};
 use crate::hostile::Attack;
 use crate::links::{Fate, LinkStream};
-use crate::noise::contribution_noise;
 use crate::report::{Line, Outbox, Report};
 use crate::world::World;
 
@@ -197,6 +197,8 @@ impl Slot {
         let nothing = Message { run: event.message.run, round: 0, step: 0, body: Body::Nudge };
         let message = std::mem::replace(&mut event.message, nothing);
         if here {
+            let (time, from, to) = (Time(self.now), event.from, self.me);
+            context.world.hook.delivered(&Delivery { time, from, to, message: &message });
             self.tell(Input::Received { from: event.from, message }, context);
         } else {
             context.report.dropped += 1;
@@ -271,10 +273,9 @@ impl Slot {
         let setup = context.world.setup;
         let model = setup.model.as_ref();
         let workspace = context.workspace.get_or_insert_with(|| Workspace::with_lanes(model, 1));
-        let mut noise = contribution_noise(context.world.seed, self.me, self.contributions);
+        let due = Due { setup, node: self.me, count: self.contributions, job: &job };
         self.contributions += 1;
-        let data = &setup.train[self.me as usize];
-        match contribute(&setup.work, (model, data), &job, workspace, &mut noise) {
+        match context.world.hook.contribution(&due, workspace) {
             Ok(computed) => {
                 self.tell(Input::Computed(computed), context);
                 // A contribution that was not recorded by now has been given up: it will not be sent.

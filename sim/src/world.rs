@@ -5,13 +5,15 @@ use protocol::{Algorithm, PeerIx, Setup};
 
 use crate::availability::Slots;
 use crate::error::SimError;
+use crate::hooks::Hook;
 use crate::links::Links;
-use crate::noise::message_noise;
 use privacy::noise::NoiseSource;
 
 /// The fixed surroundings of a run.
 pub(crate) struct World<'a> {
     pub(crate) setup: &'a Setup,
+    /// Who listens and helps.
+    pub(crate) hook: &'a dyn Hook,
     pub(crate) seed: u64,
     pub(crate) nodes: usize,
     pub(crate) links: Links,
@@ -31,7 +33,7 @@ pub(crate) struct World<'a> {
 const SHARDS: usize = 64;
 
 impl<'a> World<'a> {
-    pub(crate) fn new(setup: &'a Setup, check: bool) -> Result<Self, SimError> {
+    pub(crate) fn new(setup: &'a Setup, hook: &'a dyn Hook, check: bool) -> Result<Self, SimError> {
         let (nodes, seed) = (setup.settings.nodes, setup.config.seed);
         if setup.train.len() != nodes {
             return Err(SimError::Data { has: setup.train.len(), nodes });
@@ -46,6 +48,7 @@ impl<'a> World<'a> {
         };
         Ok(Self {
             setup,
+            hook,
             seed,
             nodes,
             window: links.lookahead(),
@@ -74,7 +77,7 @@ impl<'a> World<'a> {
 
     /// The source of message noise for a node's life, where the algorithm adds some.
     pub(crate) fn message_noise(&self, node: PeerIx, life: u32) -> Option<Box<dyn NoiseSource>> {
-        self.message_noise.then(|| -> Box<dyn NoiseSource> { Box::new(message_noise(self.seed, node, life)) })
+        self.message_noise.then(|| self.hook.message_noise(self.setup, node, life))
     }
 
     /// When a node is there to do what it wants to do at `time`.

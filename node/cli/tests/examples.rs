@@ -44,3 +44,45 @@ fn houses_learn_under_every_kind_of_trust() {
         assert!(result["privacy"]["worst"]["epsilon"].as_f64().unwrap() <= 8.0, "{kind}: {result}");
     }
 }
+
+#[test]
+fn four_hospitals_train_from_their_own_files_and_each_gets_its_report() {
+    let folder = tempfile::tempdir().unwrap();
+    let done = std::process::Command::new(root().join("examples/hospitals/run.sh"))
+        .arg(folder.path())
+        .env("MURMUR", env!("CARGO_BIN_EXE_murmur"))
+        .output()
+        .unwrap();
+    let text = String::from_utf8(done.stdout).unwrap();
+    assert!(done.status.success(), "{text}{}", String::from_utf8_lossy(&done.stderr));
+    assert_eq!(text.lines().count(), 4, "{text}");
+    let worst = |hospital: &str| {
+        let path = folder.path().join(hospital).join("report.json");
+        let report: serde_json::Value = serde_json::from_slice(&std::fs::read(path).unwrap()).unwrap();
+        assert_eq!((report["private"].as_bool(), report["nodes"].as_array().unwrap().len()), (Some(true), 1));
+        report["worst"]["epsilon"].as_f64().unwrap()
+    };
+    // The planned budget is that of the smallest; a record among more is drawn less often.
+    assert!(
+        worst("switzerland") <= 4.0 && worst("cleveland") < worst("va") && worst("va") < worst("switzerland")
+    );
+    // All hold the same model.
+    let model =
+        |hospital: &str| std::fs::read(folder.path().join(hospital).join("model.safetensors")).unwrap();
+    assert_eq!(model("cleveland"), model("va"));
+}
+
+#[test]
+fn the_lan_example_makes_a_swarm_file() {
+    let folder = tempfile::tempdir().unwrap();
+    let out = folder.path().join("swarm.toml");
+    let mut murmur = Command::new(env!("CARGO_BIN_EXE_murmur"));
+    murmur
+        .args(["swarm", "init"])
+        .arg(root().join("examples/lan/lan.toml"))
+        .arg("--out")
+        .arg(&out)
+        .assert()
+        .success();
+    assert!(out.is_file());
+}

@@ -7,6 +7,36 @@
 //! 2. drain the [`Output`]s: compute, record, send, log, save;
 //! 3. ask [`Node::wake_at`] when to come back with [`Input::Tick`] if nothing else happens.
 //!
+//! A driver in a few lines, for a swarm of one:
+//!
+//! ```
+//! use learn::gradient::Workspace;
+//! use privacy::noise::danger_from_seed;
+//! use protocol::config::Config;
+//! use protocol::{Input, Node, Output, Setup, Time, work};
+//!
+//! let setup = Setup::new(Config::from_toml("nodes = 1\nrounds = 2\nprivacy.noise_multiplier = 1", "example")?)?;
+//! let mut node = Node::new(0, setup.settings.clone(), None);
+//! let (mut workspace, mut noise) = (Workspace::new(setup.model.as_ref()), danger_from_seed(1, "example"));
+//! let (mut inputs, mut done) = (vec![Input::Start], false);
+//! while let Some(input) = inputs.pop() {
+//!     node.handle(Time(0), input);
+//!     while let Some(output) = node.poll_output() {
+//!         match output {
+//!             Output::Compute(job) => {
+//!                 let data = (setup.model.as_ref(), &setup.train[0]);
+//!                 inputs.push(Input::Computed(work::contribute(&setup.work, data, &job, &mut workspace, &mut noise)?));
+//!             }
+//!             Output::Record(record) => inputs.push(Input::Recorded(record.id)), // after it is on disk
+//!             Output::Done => done = true,
+//!             Output::Send { .. } | Output::Log(_) | Output::Save(_) => {}
+//!         }
+//!     }
+//! }
+//! assert!(done);
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+//!
 //! Invariants: a contribution is sent only after [`Input::Recorded`] said that its privacy event is durable; what a peer sends can cost a
 //! [`RunEvent::PeerFault`] but never a panic; the same inputs give the same outputs, bit for bit.
 

@@ -5,6 +5,27 @@
 //! - [`ledger`]: what a node must not forget;
 //! - [`network`]: finding peers and talking to them;
 //! - [`driver`]: the loop between the participant and the world.
+//!
+//! What members of a swarm share is one file:
+//!
+//! ```
+//! use protocol::config::Config;
+//! use runtime::swarm_file::SwarmFile;
+//! use runtime::Secret;
+//!
+//! let folder = tempfile::tempdir()?;
+//! let config = Config::from_toml("name = \"clinic\"\nnodes = 3\nbatch_size = 32", "example")?;
+//! let file = SwarmFile {
+//!     name: config.name.clone(),
+//!     nodes: config.nodes,
+//!     config: config.to_toml(),
+//!     secret: Secret::generate()?,
+//!     roster: Vec::new(),
+//! };
+//! file.create(&folder.path().join("clinic.toml"))?;
+//! assert_eq!(SwarmFile::load(&folder.path().join("clinic.toml"))?.nodes, 3);
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
 
 pub mod driver;
 mod gathering;

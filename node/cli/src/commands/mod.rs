@@ -1,5 +1,6 @@
 //! The commands: one file each, `run(args) -> Result<ExitCode>`.
 
+mod audit;
 mod completions;
 mod data;
 mod node;
@@ -22,6 +23,8 @@ pub(crate) enum Command {
     Privacy(privacy::Args),
     /// Simulate a swarm: learning, faults and what everybody learns about everybody else
     Sim(sim::Args),
+    /// Attack a scenario as its own nodes could: lower bounds on ε beside the account's upper bound
+    Audit(audit::Args),
     /// Show what is in a data set and how it would be divided
     Data(data::Args),
     /// Take part in a run: one participant, over libp2p
@@ -40,6 +43,7 @@ pub(crate) fn run(command: Command) -> Result<ExitCode> {
         Command::Topology(args) => topology::run(args),
         Command::Privacy(args) => privacy::run(args),
         Command::Sim(args) => sim::run(&args),
+        Command::Audit(args) => audit::run(&args),
         Command::Data(args) => data::run(&args),
         Command::Node(args) => node::run(&args),
         Command::Swarm(args) => swarm::run(&args),

@@ -12,12 +12,12 @@ use std::process::ExitCode;
 pub(super) struct Args {
     /// Configuration to start from
     config: Option<PathBuf>,
-    /// Name of the run
-    #[arg(long)]
-    name: String,
-    /// Number of members: the run starts when so many are there
-    #[arg(long)]
-    nodes: usize,
+    /// Name of the run [default: that of the configuration]
+    #[arg(long, required_unless_present = "config")]
+    name: Option<String>,
+    /// Number of members: the run starts when so many are there [default: that of the configuration]
+    #[arg(long, required_unless_present = "config")]
+    nodes: Option<usize>,
     /// A setting of the run, such as `privacy.epsilon=4`
     #[arg(long, value_name = "KEY=VALUE")]
     set: Vec<String>,
@@ -31,7 +31,7 @@ pub(super) struct Args {
 
 /// Writes the file.
 pub(super) fn run(args: &Args) -> Result<ExitCode> {
-    let config = configuration(args.config.as_deref(), &args.set, Some(args.nodes), Some(&args.name))?;
+    let config = configuration(args.config.as_deref(), &args.set, args.nodes, args.name.as_deref())?;
     let secret = Secret::generate().map_err(|error| Failure::of(error, None))?;
     let roster = args.member.iter().map(|text| member(text)).collect::<Result<Vec<_>>>()?;
     let file = SwarmFile {
@@ -45,7 +45,7 @@ pub(super) fn run(args: &Args) -> Result<ExitCode> {
     eprintln!(
         "wrote `{}`: whoever holds it may join. Copy it to {} machines and start `murmur node --swarm {} --data …` on each.",
         args.out.display(),
-        args.nodes,
+        config.nodes,
         args.out.display()
     );
     Ok(ExitCode::SUCCESS)

@@ -1,0 +1,80 @@
+//! Gradient canaries: the change that is hardest to hide. Rows are gradients as they are, ten times as long as the clip norm lets through.
+
+use learn::data::{DataError, Dataset, Targets};
+use protocol::config::AlgorithmKind;
+use protocol::work::Job;
+
+use crate::stage::Scene;
+
+/// Length of a canary before clipping, in clip norms.
+const LENGTH: f64 = 10.0;
+
+/// One coordinate of all contributions of a node, with the change and without.
+pub(crate) struct Canary {
+    /// With and without, by sign.
+    rows: [[Dataset; 2]; 2],
+    turning: Turning,
+}
+
+/// In which rounds a canary points the other way, so that noise that does not change can be taken off. The watcher knows it.
+#[derive(Debug, Clone, Copy)]
+enum Turning {
+    /// Every other round.
+    EveryOther,
+    /// In the last round.
+    Last(u32),
+    /// Never: later contributions add to earlier ones that nobody has seen.
+    Never,
+}
+
+impl Canary {
+    /// For node `source` and coordinate `at`.
+    ///
+    /// Node level: the node's update is +C or −C along the coordinate, as far apart as any two updates. Record level: one record's gradient is C along it, or the
+    /// record is blank; the node's other records are blank, so that nothing hides it but noise.
+    pub(crate) fn new(scene: &Scene, source: usize, at: usize) -> Result<Self, DataError> {
+        let setup = &scene.setup;
+        let length = (LENGTH * setup.config.privacy.clip_norm) as f32;
+        let rows = |value: f32| {
+            let records = if scene.is_node_level() { 1 } else { setup.train[source].len() };
+            let mut features = vec![0.0; records * scene.parameters()];
+            features[at] = value;
+            Dataset::new(features, scene.parameters(), Targets::None)
+        };
+        let other = if scene.is_node_level() { -1.0 } else { 0.0 };
+        let pair = |sign: f32| Ok::<_, DataError>([rows(other * sign * length)?, rows(sign * length)?]);
+        let turning = match setup.config.algorithm.kind {
+            AlgorithmKind::Gossip if setup.config.rounds > 1 => Turning::Last(setup.config.rounds - 1),
+            AlgorithmKind::Gossip | AlgorithmKind::Walk | AlgorithmKind::Mean => Turning::Never,
+            _ => Turning::EveryOther,
+        };
+        Ok(Self { rows: [pair(1.0)?, pair(-1.0)?], turning })
+    }
+
+    /// What the node contributes.
+    pub(crate) fn rows(&self, job: &Job, with: bool) -> Dataset {
+        let turned = self.turning.is_turned(job.round);
+        self.rows[usize::from(turned)][usize::from(with)].clone()
+    }
+}
+
+impl Turning {
+    fn is_turned(self, round: u32) -> bool {
+        match self {
+            Self::EveryOther => round % 2 == 1,
+            Self::Last(last) => round == last,
+            Self::Never => false,
+        }
+    }
+}
+
+/// Many canaries in one node: record `j` points along coordinate `j`, or is blank.
+pub(crate) fn flock(scene: &Scene, included: &[bool]) -> Result<Dataset, DataError> {
+    let length = (LENGTH * scene.setup.config.privacy.clip_norm) as f32;
+    let width = scene.parameters();
+    let mut features = vec![0.0; included.len() * width];
+    for (canary, _) in included.iter().enumerate().filter(|(_, included)| **included) {
+        features[canary * width + canary] = length;
+    }
+    Dataset::new(features, width, Targets::None)
+}

@@ -1,0 +1,98 @@
+//! Why an audit could not be made.
+
+use learn::data::DataError;
+use learn::model::ModelError;
+use learn::train::TrainError;
+use privacy::mechanisms::MechanismError;
+use protocol::account::{FoldError, ReadError};
+use protocol::config::ConfigError;
+use sim::SimError;
+use thiserror::Error;
+
+/// An error of an audit. [`AuditError::hint`] says what to try instead.
+#[derive(Debug, Error)]
+#[non_exhaustive]
+pub enum AuditError {
+    /// A pair that is no pair of nodes.
+    #[error("`{source_node},{watcher}` is no pair of different nodes: there are {nodes}, numbered from 0")]
+    Pair {
+        /// Whose data.
+        source_node: usize,
+        /// Who watches.
+        watcher: usize,
+        /// Number of nodes.
+        nodes: usize,
+    },
+    /// Too few trials to say anything.
+    #[error("an audit needs at least {least} trials: {trials}")]
+    Trials {
+        /// How many were asked for.
+        trials: usize,
+        /// The fewest.
+        least: usize,
+    },
+    /// A confidence outside (0, 1).
+    #[error("the confidence must lie between 0 and 1: {0}")]
+    Confidence(f64),
+    /// A comparison of the simulator, which has no messages.
+    #[error("`algorithm.kind = \"{0}\"` has no messages to audit")]
+    NoMessages(&'static str),
+    /// Fewer than two nodes.
+    #[error("one node alone has no watcher")]
+    Alone,
+    /// A log that cannot be read.
+    #[error(transparent)]
+    Log(#[from] ReadError),
+    /// A log of a run that did less than its configuration says.
+    #[error("the log tells of {has} contributions, and a run of this configuration makes {needed}")]
+    ShortLog {
+        /// In the log.
+        has: usize,
+        /// In a simulated run.
+        needed: usize,
+    },
+    /// The built-in scenario, or changes to it.
+    #[error(transparent)]
+    Config(#[from] ConfigError),
+    /// Of a simulation.
+    #[error("a run of the audit failed")]
+    Sim(#[from] SimError),
+    /// Of the account.
+    #[error("cannot account for a run of the audit")]
+    Account(#[from] FoldError),
+    /// Of a canary.
+    #[error("cannot make a canary")]
+    Data(#[from] DataError),
+    /// Of a model.
+    #[error("cannot judge a model")]
+    Model(#[from] ModelError),
+    /// Of a contribution.
+    #[error("cannot make a contribution")]
+    Train(#[from] TrainError),
+    /// Of a clip norm.
+    #[error("cannot make a mechanism")]
+    Mechanism(#[from] MechanismError),
+}
+
+impl AuditError {
+    /// What the user could do.
+    pub fn hint(&self) -> Option<String> {
+        match self {
+            Self::Pair { .. } => Some("`--pair 0,3`: what node 3 learns about node 0".into()),
+            Self::Trials { .. } => Some("`--trials 4000` takes a few seconds on a small scenario".into()),
+            Self::Confidence(_) => Some("use `--confidence 0.95`".into()),
+            Self::NoMessages(_) => Some("use rounds, gossip, walk or mean".into()),
+            Self::Alone => Some("use `--set nodes=4` or more".into()),
+            Self::Log(error) => error.hint().map(str::to_owned),
+            Self::ShortLog { .. } => {
+                Some("audit the configuration by itself: `murmur audit RUN/config.toml`".into())
+            }
+            Self::Config(error) => error.hint(),
+            Self::Sim(error) => error.hint().map(str::to_owned),
+            Self::Train(error) => Some(error.hint()),
+            Self::Model(error) => Some(error.hint()),
+            Self::Data(error) => error.hint(),
+            Self::Account(_) | Self::Mechanism(_) => None,
+        }
+    }
+}

@@ -1,0 +1,201 @@
+//! One run of a scenario with a chosen noise and chosen data, watched by one node: the view is what the real protocol delivered to it.
+
+use std::collections::BTreeMap;
+use std::sync::Mutex;
+
+use learn::data::Dataset;
+use learn::gradient::Workspace;
+use learn::model::{Mean, Model};
+use learn::train::TrainError;
+use privacy::mechanisms::MechanismError;
+use privacy::noise::NoiseSource;
+use protocol::work::{Adjacency, Computed, Job, Unit, WorkSettings, contribute};
+use protocol::{Body, LogLine, PeerIx, Setup, Values};
+use sim::{
+    Delivery, Due, Finished, Hook, Options, SimError, contribution_noise, message_noise, simulate_with,
+};
+
+use crate::sabotage::Sabotage;
+
+/// A scenario that is run again and again.
+#[derive(Debug)]
+pub(crate) struct Scene {
+    pub(crate) setup: Setup,
+    pub(crate) sabotage: Option<Sabotage>,
+    /// How contributions of the nodes' own data are made.
+    own: WorkSettings,
+    mean: Mean,
+}
+
+/// What a node contributes.
+pub(crate) enum Act {
+    /// Its own data.
+    Own,
+    /// These records instead of its own.
+    Records(Dataset),
+    /// These rows as gradients of its records, or as its whole update at node level: gradient canaries.
+    Rows(Dataset),
+}
+
+/// Which of the numbers in a message are kept.
+#[derive(Debug, Clone, Copy)]
+pub(crate) enum Keep {
+    None,
+    One(usize),
+    All,
+}
+
+/// Where a message has its place in a run: round, step, token, sender, receiver.
+pub(crate) type Place = (u32, u32, u32, PeerIx, PeerIx);
+
+/// By node and count: what was contributed, and the same without noise.
+pub(crate) type Contributions = BTreeMap<(PeerIx, u32), (Vec<f32>, Vec<f32>)>;
+
+/// How a run is made.
+pub(crate) struct Play<'a> {
+    /// Seed of all noise; links and schedules stay those of the scenario.
+    pub(crate) seed: u64,
+    pub(crate) act: &'a (dyn Fn(PeerIx, &Job) -> Act + Sync),
+    pub(crate) watcher: PeerIx,
+    pub(crate) keep: Keep,
+    /// Whether contributions are kept, with and without their noise.
+    pub(crate) with_contributions: bool,
+    /// Whether the log is kept.
+    pub(crate) with_log: bool,
+    /// Whether no noise is added.
+    pub(crate) silent: bool,
+}
+
+/// What came of it.
+pub(crate) struct Played {
+    /// Messages that the watcher received or sent.
+    pub(crate) view: BTreeMap<Place, Vec<f32>>,
+    /// Where they were asked for.
+    pub(crate) contributions: Contributions,
+    pub(crate) log: Vec<LogLine>,
+    pub(crate) finished: Finished,
+}
+
+impl Scene {
+    pub(crate) fn new(setup: Setup, sabotage: Option<Sabotage>) -> Result<Self, MechanismError> {
+        let setup = setup.without_loss();
+        let honest = setup.work.as_ref();
+        let own = sabotage.map_or_else(|| Ok(honest.clone()), |sabotage| sabotage.work(honest))?;
+        let mean = Mean::new(setup.settings.initial.len()).expect("a model has parameters");
+        Ok(Self { own, mean, setup, sabotage })
+    }
+
+    /// Parameters of the model.
+    pub(crate) fn parameters(&self) -> usize {
+        self.setup.settings.initial.len()
+    }
+
+    pub(crate) fn is_node_level(&self) -> bool {
+        self.setup.work.unit.adjacency() == Adjacency::Node
+    }
+
+    /// Runs it once.
+    pub(crate) fn play(&self, play: &Play<'_>) -> Result<Played, SimError> {
+        let stage = Stage { scene: self, play, view: Mutex::default(), contributions: Mutex::default() };
+        let mut log = Vec::new();
+        let options = Options { threads: 1, ..Options::default() };
+        let mut sink = |line: &LogLine| {
+            if play.with_log {
+                log.push(line.clone());
+            }
+        };
+        let finished = simulate_with(&self.setup, &options, &stage, &mut sink, &mut |_| ())?;
+        let view = stage.view.into_inner().expect("no holder panics");
+        let contributions = stage.contributions.into_inner().expect("no holder panics");
+        Ok(Played { view, contributions, log, finished })
+    }
+}
+
+/// At node level a row stands for the whole update: no local steps, the same clipping and noise.
+fn for_rows(work: &WorkSettings) -> WorkSettings {
+    match work.unit {
+        Unit::Node { .. } => WorkSettings { unit: Unit::Value, ..work.clone() },
+        Unit::Record { .. } | Unit::Value => work.clone(),
+    }
+}
+
+struct Stage<'a> {
+    scene: &'a Scene,
+    play: &'a Play<'a>,
+    view: Mutex<BTreeMap<Place, Vec<f32>>>,
+    contributions: Mutex<Contributions>,
+}
+
+impl Stage<'_> {
+    /// One contribution by these settings; called again, it has the same noise.
+    fn make(
+        &self,
+        due: &Due<'_>,
+        act: &Act,
+        work: &WorkSettings,
+        workspace: &mut Workspace,
+    ) -> Result<Computed, TrainError> {
+        let scene = self.scene;
+        let count = scene.sabotage.map_or(due.count, |sabotage| sabotage.noise_of(due.count));
+        let noise = &mut contribution_noise(self.play.seed, due.node, count);
+        let model: &dyn Model = scene.setup.model.as_ref();
+        match act {
+            Act::Own => {
+                let data = &scene.setup.train[due.node as usize];
+                contribute(work, (model, data), due.job, workspace, noise)
+            }
+            Act::Records(data) => contribute(work, (model, data), due.job, workspace, noise),
+            Act::Rows(rows) => {
+                // The gradient of ½‖θ − x‖² at 0 is −x: every row is its own gradient, and goes through the real clipping and noise.
+                let params = Values::from_wire(vec![0.0; scene.parameters()]);
+                let job = Job { round: due.job.round, params };
+                let mut workspace = Workspace::with_lanes(&scene.mean, 1);
+                contribute(&for_rows(work), (&scene.mean, rows), &job, &mut workspace, noise)
+            }
+        }
+    }
+}
+
+impl Hook for Stage<'_> {
+    fn delivered(&self, delivery: &Delivery<'_>) {
+        let Delivery { from, to, message, .. } = *delivery;
+        if from != self.play.watcher && to != self.play.watcher {
+            return;
+        }
+        let Some(values) = message.body.values() else { return };
+        let kept = match self.play.keep {
+            Keep::None => return,
+            Keep::One(at) => vec![values.as_slice().get(at).copied().unwrap_or(0.0)],
+            Keep::All => values.as_slice().to_vec(),
+        };
+        let place = match message.body {
+            Body::Token { token, hop, .. } => (hop, 0, token, from, to),
+            _ => (message.round, message.step, 0, from, to),
+        };
+        self.view.lock().expect("no holder panics").entry(place).or_insert(kept);
+    }
+
+    fn contribution(&self, due: &Due<'_>, workspace: &mut Workspace) -> Result<Computed, TrainError> {
+        let act = (self.play.act)(due.node, due.job);
+        let scene = self.scene;
+        let quiet = || WorkSettings { noise_multiplier: 0.0, ..scene.own.clone() };
+        let mut computed = match self.play.silent {
+            true => self.make(due, &act, &quiet(), workspace)?,
+            false => self.make(due, &act, &scene.own, workspace)?,
+        };
+        if scene.sabotage.is_some() && !self.play.silent {
+            // What an honest node would have written down.
+            computed.release = self.make(due, &act, &scene.setup.work, workspace)?.release;
+        }
+        if self.play.with_contributions {
+            let clean = self.make(due, &act, &quiet(), workspace)?;
+            let pair = (computed.contribution.values().to_vec(), clean.contribution.into_values());
+            self.contributions.lock().expect("no holder panics").insert((due.node, due.count), pair);
+        }
+        Ok(computed)
+    }
+
+    fn message_noise(&self, _setup: &Setup, node: PeerIx, life: u32) -> Box<dyn NoiseSource> {
+        Box::new(message_noise(self.play.seed, node, life))
+    }
+}

@@ -1,0 +1,67 @@
+//! What a caller may look at and replace in a simulation, for audits and tests. Nothing of it exists outside the simulator.
+
+use learn::gradient::Workspace;
+use learn::train::TrainError;
+use privacy::noise::NoiseSource;
+use protocol::work::{Computed, Job, contribute};
+use protocol::{Message, PeerIx, Setup, Time};
+
+use crate::noise::{contribution_noise, message_noise};
+
+/// A message at the moment when its receiver sees it, whatever the receiver makes of it.
+#[derive(Debug, Clone, Copy)]
+pub struct Delivery<'a> {
+    /// When.
+    pub time: Time,
+    /// Who sent it.
+    pub from: PeerIx,
+    /// Who received it.
+    pub to: PeerIx,
+    /// What was said, with its numbers.
+    pub message: &'a Message,
+}
+
+/// A contribution that is due.
+#[derive(Debug, Clone, Copy)]
+pub struct Due<'a> {
+    /// The run.
+    pub setup: &'a Setup,
+    /// Whose contribution.
+    pub node: PeerIx,
+    /// How many this node has made before.
+    pub count: u32,
+    /// What is asked for.
+    pub job: &'a Job,
+}
+
+/// Ears and hands in a simulation: every method does what happens without it, unless it is written anew.
+///
+/// With more than one thread, calls for different nodes come in any order; those for one node come in the order of virtual time. A hook that
+/// answers by its arguments alone keeps the simulation deterministic.
+pub trait Hook: Sync {
+    /// A message was received by a node that is there.
+    fn delivered(&self, delivery: &Delivery<'_>) {
+        let _ = delivery;
+    }
+
+    /// Makes a contribution. `workspace` suits the setup's own model.
+    ///
+    /// # Errors
+    /// What [`contribute`] refuses.
+    fn contribution(&self, due: &Due<'_>, workspace: &mut Workspace) -> Result<Computed, TrainError> {
+        let setup = due.setup;
+        let mut noise = contribution_noise(setup.config.seed, due.node, due.count);
+        let data = &setup.train[due.node as usize];
+        contribute(&setup.work, (setup.model.as_ref(), data), due.job, workspace, &mut noise)
+    }
+
+    /// The source of message noise for a node's life, where the algorithm adds some.
+    fn message_noise(&self, setup: &Setup, node: PeerIx, life: u32) -> Box<dyn NoiseSource> {
+        Box::new(message_noise(setup.config.seed, node, life))
+    }
+}
+
+/// Nobody listens, nothing is replaced.
+pub(crate) struct Unhooked;
+
+impl Hook for Unhooked {}
