@@ -6,6 +6,16 @@
 //!
 //! [`Dashboard::start`] follows the logs of one node or of a whole swarm, as the nodes write them for themselves, and never talks to the node: whatever happens
 //! here costs the run nothing but a share of a processor. Everything is bounded: what is remembered, how often pictures are made, how many visitors there are.
+//!
+//! ```
+//! use dashboard::Place;
+//!
+//! let place = Place::take("127.0.0.1:0", None)?;
+//! assert!(place.url().starts_with("http://127.0.0.1:"));
+//! // Whoever can be reached by others must ask for a token.
+//! assert!(Place::take("0.0.0.0:0", None).is_err());
+//! # Ok::<(), dashboard::StartError>(())
+//! ```
 
 mod address;
 mod board;
