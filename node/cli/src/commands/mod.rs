@@ -4,6 +4,7 @@ mod audit;
 mod completions;
 mod data;
 mod node;
+mod page;
 mod privacy;
 pub(crate) mod report;
 mod sim;

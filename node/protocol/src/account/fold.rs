@@ -126,6 +126,18 @@ impl Account {
         Interim { worst, mean: Some(mean), local: most }
     }
 
+    /// ε of each node towards somebody who sees everything, and, where all pairs are priced, what is not settled.
+    pub(super) fn local_and_pending(&mut self) -> (Vec<f64>, Option<Vec<f64>>) {
+        let local = self.tally.local_epsilons(false);
+        let Machine::Rounds(fold) = &self.machine else { return (local, None) };
+        let pending = self.tally.is_complete().then(|| self.tally.pending(fold.unsettled()));
+        (local, pending)
+    }
+
+    pub(super) fn tally_and_binned(&mut self) -> (&Tally, &mut Binned) {
+        (&self.tally, &mut self.binned)
+    }
+
     /// All figures of the run.
     pub fn summary(&mut self) -> Summary {
         let local = self.tally.local_epsilons(true);

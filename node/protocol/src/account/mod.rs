@@ -6,6 +6,7 @@
 mod convert;
 mod fold;
 mod gossip;
+mod peers;
 mod plan;
 mod price;
 mod reader;
@@ -21,6 +22,7 @@ mod walk;
 
 pub use convert::{Units, epsilon_of, epsilon_of_mu2, mu2_through};
 pub use fold::{Account, FoldError};
+pub use peers::PeerLoss;
 pub use plan::{Aim, Plan, PlanError, Protects, Question, Visibility, plan};
 pub use price::{Price, Prices};
 pub use reader::{ReadError, read_lines};

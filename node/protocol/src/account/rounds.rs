@@ -29,6 +29,8 @@ pub(super) struct RoundsFold {
     /// Members by epoch; `None` where nodes disagree about them.
     rosters: BTreeMap<u32, Option<Vec<usize>>>,
     rounds: BTreeMap<u32, Round>,
+    /// Every round below is settled: a long run is not gone through again at each line.
+    settled_below: u32,
     /// Clean rounds, for coalitions.
     clean: Vec<Clean>,
     pub(super) broken: u64,
@@ -99,7 +101,9 @@ impl RoundsFold {
     fn on_released(&mut self, tally: &mut Tally, round: u32, release: (usize, usize)) {
         let entry = self.rounds.entry(round).or_default();
         entry.released.push(release);
-        if entry.state != State::Open {
+        if entry.state == State::Open {
+            self.settled_below = self.settled_below.min(round);
+        } else {
             // The others were charged as if this contribution had not hidden theirs.
             tally.charge_in_full(release.0, release.1);
         }
@@ -119,7 +123,11 @@ impl RoundsFold {
 
     /// Adds to what is known of a round; what changes the case of a settled one makes it broken.
     fn note(&mut self, tally: &mut Tally, round: u32, add: impl FnOnce(&mut Round) -> bool) {
-        let news = add(self.rounds.entry(round).or_default());
+        let entry = self.rounds.entry(round).or_default();
+        let news = add(entry);
+        if entry.state == State::Open {
+            self.settled_below = self.settled_below.min(round);
+        }
         if !news {
             return;
         }
@@ -151,6 +159,7 @@ impl RoundsFold {
         let up_to = if confirmed { round } else { last };
         let open: Vec<u32> = self.open().map(|(at, _)| at).take_while(|&at| at < up_to).collect();
         open.into_iter().for_each(|at| self.settle(shape, tally, at));
+        self.settled_below = self.settled_below.max(up_to);
     }
 
     /// The run is over: what nobody contradicted stands.
@@ -169,7 +178,8 @@ impl RoundsFold {
     }
 
     fn open(&self) -> impl Iterator<Item = (u32, &Round)> {
-        self.rounds.iter().filter(|(_, round)| round.state == State::Open).map(|(at, round)| (*at, round))
+        let unsettled = self.rounds.range(self.settled_below..);
+        unsettled.filter(|(_, round)| round.state == State::Open).map(|(at, round)| (*at, round))
     }
 
     /// Contributions that are not settled yet, with their kinds.

@@ -60,14 +60,19 @@ pub struct Interim {
 }
 
 /// Infinity is `null`: JSON has no word for it.
-mod finite {
+pub(super) mod finite {
     use serde::{Deserialize, Deserializer, Serializer};
 
-    pub(super) fn serialize<S: Serializer>(value: &f64, serializer: S) -> Result<S::Ok, S::Error> {
+    pub(in crate::account) fn serialize<S: Serializer>(
+        value: &f64,
+        serializer: S,
+    ) -> Result<S::Ok, S::Error> {
         if value.is_finite() { serializer.serialize_some(value) } else { serializer.serialize_none() }
     }
 
-    pub(super) fn deserialize<'de, D: Deserializer<'de>>(deserializer: D) -> Result<f64, D::Error> {
+    pub(in crate::account) fn deserialize<'de, D: Deserializer<'de>>(
+        deserializer: D,
+    ) -> Result<f64, D::Error> {
         Ok(Option::<f64>::deserialize(deserializer)?.unwrap_or(f64::INFINITY))
     }
 }

@@ -203,9 +203,15 @@ impl Driver {
         }
     }
 
-    fn show_present(&mut self) {
+    pub(super) fn show_present(&mut self) {
         let present = self.links.len() + 1;
-        self.status.send_modify(|status| status.present = present);
+        let linked = match &self.stage {
+            Stage::Running(session) => {
+                self.links.keys().filter_map(|peer| session.roster.position(peer)).collect()
+            }
+            Stage::Gathering { .. } => Vec::new(),
+        };
+        self.status.send_modify(|status| (status.present, status.linked) = (present, linked));
     }
 
     fn notice(&mut self, text: String) {

@@ -5,6 +5,7 @@
 
 mod error;
 mod events;
+mod glimpse;
 pub mod journal;
 mod keeper;
 mod noise;
@@ -28,6 +29,8 @@ use crate::network::{Control, Link, Network, Patience};
 use crate::swarm_file::SwarmFile;
 use crate::wire::{Frame, Limits, Standing};
 pub use error::DriverError;
+use glimpse::Glimpses;
+pub use glimpse::{Glimpse, Seen};
 use journal::Journal;
 use keeper::Keeper;
 pub use noise::{Danger, SeededNoises};
@@ -91,6 +94,7 @@ pub struct Driver {
     links: BTreeMap<PeerId, Link>,
     stage: Stage,
     status: watch::Sender<Status>,
+    glimpses: Glimpses,
 }
 
 /// Before or after the start.
@@ -158,6 +162,7 @@ impl Driver {
                 ledger_has: Box::new(found),
             },
             status: watch::channel(status).0,
+            glimpses: Glimpses::new(),
             setup,
         })
     }
@@ -170,6 +175,11 @@ impl Driver {
     /// To watch the node.
     pub fn status(&self) -> watch::Receiver<Status> {
         self.status.subscribe()
+    }
+
+    /// To look at the model while the node runs.
+    pub fn glimpse(&self) -> Glimpse {
+        self.glimpses.glimpse()
     }
 
     /// Runs until the run is over or `stop` is ready; then writes what is left.
@@ -212,6 +222,12 @@ impl Driver {
                 }
                 Some(result) = self.worker.results.recv() => self.feed(Input::Computed(result?)),
                 Some(recorded) = self.keeper.done.recv() => self.feed(Input::Recorded(recorded?)),
+                Some(answer) = self.glimpses.asked.recv() => {
+                    if let Stage::Running(session) = &self.stage {
+                        // Whoever asked may have gone.
+                        let _ = answer.send((session.node.round(), session.node.model().to_vec()));
+                    }
+                }
                 () = tokio::time::sleep_until(wake) => {
                     let elapsed = last.elapsed();
                     last = Instant::now();
@@ -253,6 +269,7 @@ impl Driver {
             status.phase = Phase::Running;
             status.position = Some(me);
         });
+        self.show_present();
         self.feed(Input::Start);
         self.drain()?;
         if let Stage::Gathering { early, .. } = stage {

@@ -18,6 +18,9 @@ pub struct Status {
     pub nodes: usize,
     /// Members that it talks to now, itself included.
     pub present: usize,
+    /// Positions of the other members that it talks to now, once the run has begun. Not in JSON: long in a large swarm.
+    #[serde(skip)]
+    pub linked: Vec<PeerIx>,
     /// Where it can be reached.
     #[serde(serialize_with = "as_texts")]
     pub addresses: Vec<Multiaddr>,
@@ -59,6 +62,7 @@ impl Status {
             phase: Phase::Gathering,
             nodes,
             present: 1,
+            linked: Vec::new(),
             addresses: Vec::new(),
             round: 0,
             rounds,

@@ -1,12 +1,16 @@
 //! `murmur node`: one participant, over libp2p.
 
 mod data;
+mod judge;
 mod screen;
-mod stop;
+pub(crate) mod stop;
 
+use super::page::HttpArgs;
 use crate::failure::{Failure, Result};
+use dashboard::{Board, Facts, Only, Outline, Scene};
+use protocol::Setup;
 use runtime::Multiaddr;
-use runtime::driver::{Driver, DriverError, Options, Outcome};
+use runtime::driver::{Driver, DriverError, Options, Outcome, journal};
 use runtime::identity::{Identity, IdentityError};
 use runtime::network::Patience;
 use runtime::swarm_file::{SwarmFile, SwarmFileError};
@@ -18,6 +22,7 @@ Examples:
   murmur node --swarm clinic.toml --data patients.csv:label=sick   finds the others on the local network and trains
   murmur node --swarm clinic.toml --data patients.csv:label=sick --peer /dns4/b.example/tcp/7000
   murmur node --swarm demo.toml --shard 0/8                        the first eighth of the run's own data set
+  murmur node --swarm demo.toml --shard 0/8 --http 7070            with a live page at http://127.0.0.1:7070/
   murmur node id --state DIR                                       who would I be?
 
 Stop it with ctrl-c and start it with the same command: it goes on where it was.";
@@ -71,12 +76,17 @@ pub(crate) struct RunArgs {
     /// What to print: a screen for people, or JSON lines
     #[arg(long, value_enum, default_value_t = Log::Text)]
     log: Log,
+    #[command(flatten)]
+    http: HttpArgs,
     /// For tests: noise that everybody can compute. The run protects nobody
     #[arg(long, hide = true, value_name = "SEED")]
     danger_seed: Option<u64>,
     /// Ends when stdin does, and takes `peer ADDR` lines from it
     #[arg(long, hide = true)]
     child: bool,
+    /// Says in JSON lines how good the model is, for the page of a swarm
+    #[arg(long, hide = true)]
+    judge: bool,
 }
 
 /// What is printed.
@@ -105,9 +115,12 @@ fn print_identity(args: &IdArgs) -> Result<ExitCode> {
 fn run_node(args: &RunArgs) -> Result<ExitCode> {
     let path = args.swarm.as_deref().ok_or_else(|| Failure::new("`--swarm FILE` is missing"))?;
     let swarm = SwarmFile::load(path)?;
+    let place = args.http.take()?;
     let setup = args.data.setup(&swarm)?;
     let (about, digest) = (setup.model.clone(), setup.digest);
     screen::start_log(args.log);
+    let (outline, facts) = about_page(&setup);
+    let mut page = args.http.serve(place, outline, vec![args.state.join(journal::FILE)], facts)?;
     let mut listen = args.listen.clone();
     if listen.is_empty() {
         listen.push("/ip4/0.0.0.0/tcp/0".parse().expect("a constant address"));
@@ -124,17 +137,34 @@ fn run_node(args: &RunArgs) -> Result<ExitCode> {
     };
     // One thread for the network: gradients and the disk have their own.
     let tokio = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
-    let outcome = tokio.block_on(drive(options, args))?;
+    let outcome = tokio.block_on(drive(options, args, page.board()))?;
     // A reader of stdin may still wait for a line.
     tokio.shutdown_background();
     data::save_model(&args.state.join(MODEL_FILE), (about.as_ref(), digest), &outcome)?;
     screen::farewell(&outcome, &args.state);
+    page.over(if outcome.finished { "finished" } else { "stopped" });
+    page.close();
     Ok(ExitCode::SUCCESS)
 }
 
-async fn drive(options: Options, args: &RunArgs) -> Result<Outcome> {
+/// What the page needs to know of the run.
+fn about_page(
+    setup: &Setup,
+) -> (Outline, impl FnOnce() -> std::result::Result<Facts, String> + Send + 'static) {
+    let (shape, config) = (setup.shape(), setup.config.clone());
+    let outline = Outline::of(&config, Only::Myself);
+    (outline, move || Ok(Facts { shape, scene: Scene::of(&config) }))
+}
+
+async fn drive(options: Options, args: &RunArgs, board: Option<Board>) -> Result<Outcome> {
+    let wanted = args.judge || board.is_some();
+    let judge = wanted.then(|| judge::Judge::new(&options.setup)).flatten();
     let driver = Driver::start(options)?;
-    let shown = tokio::spawn(screen::show(driver.status(), args.log));
+    let judged = judge.map(|judge| judge.start(driver.glimpse()));
+    if let Some(board) = board {
+        tokio::spawn(judge::tell(board, driver.status(), judged.clone()));
+    }
+    let shown = tokio::spawn(screen::show(driver.status(), judged, args.log));
     let stop = stop::requested(args.child.then(|| driver.control()));
     let outcome = driver.run(stop).await;
     // The driver is gone, so the screen ends after its last picture.

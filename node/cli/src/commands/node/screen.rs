@@ -1,7 +1,9 @@
 //! What a node shows: one line that stays up to date where somebody watches, or JSON lines.
 
 use super::Log;
+use dashboard::Judged;
 use runtime::driver::{Outcome, Phase, Status};
+use serde::Serialize;
 use std::io::{IsTerminal, Write};
 use std::path::Path;
 use std::time::Duration;
@@ -23,7 +25,11 @@ pub(super) fn start_log(log: Log) {
 }
 
 /// Shows every change until the node ends.
-pub(super) async fn show(mut status: watch::Receiver<Status>, log: Log) {
+pub(super) async fn show(
+    mut status: watch::Receiver<Status>,
+    judged: Option<watch::Receiver<Option<Judged>>>,
+    log: Log,
+) {
     let live = std::io::stderr().is_terminal();
     let lines = JsonLines::start();
     let mut last = String::new();
@@ -31,7 +37,10 @@ pub(super) async fn show(mut status: watch::Receiver<Status>, log: Log) {
     loop {
         let picture = status.borrow_and_update().clone();
         match log {
-            Log::Json => lines.print(&picture),
+            Log::Json => {
+                let judged = judged.as_ref().and_then(|judged| *judged.borrow());
+                lines.print(&Line { status: &picture, judged });
+            }
             Log::Text if live => drawn = redraw(&page(&picture), drawn),
             Log::Text => {
                 let line = one_line(&picture);
@@ -46,6 +55,16 @@ pub(super) async fn show(mut status: watch::Receiver<Status>, log: Log) {
         }
         tokio::time::sleep(PAUSE).await;
     }
+}
+
+/// What a JSON line says.
+#[derive(Serialize)]
+struct Line<'a> {
+    #[serde(flatten)]
+    status: &'a Status,
+    /// How good the model is, where that was asked for.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    judged: Option<Judged>,
 }
 
 /// JSON lines on stdout, from a thread of their own: a reader that does not read must not stop the training.
@@ -74,8 +93,8 @@ impl JsonLines {
         Self { lines, done }
     }
 
-    fn print(&self, status: &Status) {
-        if let Ok(mut line) = serde_json::to_string(status) {
+    fn print(&self, line: &Line<'_>) {
+        if let Ok(mut line) = serde_json::to_string(line) {
             line.push('\n');
             let _ = self.lines.try_send(line);
         }

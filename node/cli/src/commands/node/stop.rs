@@ -40,8 +40,9 @@ async fn listen_to_parent(control: Control) {
     }
 }
 
+/// Ready when somebody asks the process to end.
 #[cfg(unix)]
-async fn signalled() {
+pub(crate) async fn signalled() {
     use tokio::signal::unix::{SignalKind, signal};
     match signal(SignalKind::terminate()) {
         Ok(mut terminate) => {
@@ -56,7 +57,8 @@ async fn signalled() {
     }
 }
 
+/// Ready when somebody asks the process to end.
 #[cfg(not(unix))]
-async fn signalled() {
+pub(crate) async fn signalled() {
     let _ = tokio::signal::ctrl_c().await;
 }

@@ -1,5 +1,6 @@
 //! One node process under a swarm: started with a pipe that it ends with, watched by its status lines.
 
+use crate::commands::page::TOKEN_VARIABLE;
 use crate::failure::{Failure, Result};
 use serde_json::Value;
 use std::path::{Path, PathBuf};
@@ -34,12 +35,13 @@ pub(super) struct Child {
 }
 
 impl Child {
-    /// Starts node `index` of `nodes` in its folder.
+    /// Starts node `index` of `nodes` in its folder; with `judge` it says how good its model is.
     pub(super) fn start(
         (index, nodes): (usize, usize),
         swarm: &Path,
         folder: &Path,
         reports: mpsc::Sender<(usize, Report)>,
+        judge: bool,
     ) -> Result<Self> {
         let errors = folder.join("stderr.log");
         let stderr = std::fs::File::create(&errors)?;
@@ -52,6 +54,8 @@ impl Child {
             .arg(folder)
             .args(["--shard", &format!("{index}/{nodes}"), "--listen", "/ip4/127.0.0.1/tcp/0"])
             .args(["--no-mdns", "--child", "--log", "json"])
+            .args(judge.then_some("--judge"))
+            .env_remove(TOKEN_VARIABLE)
             // As many threads as there are processes already.
             .env("RAYON_NUM_THREADS", "1")
             .stdin(Stdio::piped())

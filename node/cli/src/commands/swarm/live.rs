@@ -1,5 +1,6 @@
 //! The live table of a swarm: one row per node and a bar, on stderr where somebody watches.
 
+use dashboard::Board;
 use indicatif::{MultiProgress, ProgressBar, ProgressDrawTarget, ProgressStyle};
 use serde_json::Value;
 
@@ -11,10 +12,12 @@ pub(super) struct Live {
     rows: Vec<ProgressBar>,
     bar: ProgressBar,
     rounds: Vec<u64>,
+    board: Option<Board>,
 }
 
 impl Live {
-    pub(super) fn new(nodes: usize, rounds: u64) -> Self {
+    /// `board` is that of the page, if there is one: it hears what the table shows.
+    pub(super) fn new(nodes: usize, rounds: u64, board: Option<Board>) -> Self {
         let all = MultiProgress::with_draw_target(ProgressDrawTarget::stderr_with_hz(8));
         let row = ProgressStyle::with_template("{msg}").expect("the template is a constant");
         let heading = all.add(ProgressBar::new(1).with_style(row.clone()));
@@ -27,11 +30,16 @@ impl Live {
         let style = ProgressStyle::with_template("rounds {wide_bar} {pos}/{len} ({elapsed})");
         let style = style.expect("the template is a constant");
         let bar = all.add(ProgressBar::new(rounds).with_style(style));
-        Self { rows, bar, rounds: vec![0; nodes] }
+        Self { rows, bar, rounds: vec![0; nodes], board }
     }
 
     /// Shows what a node reports.
     pub(super) fn show(&mut self, node: usize, status: &Value) {
+        if let Some(board) = &self.board
+            && let Ok(vitals) = serde_json::from_value(status.clone())
+        {
+            board.vitals(node, vitals);
+        }
         let number = |key: &str| status[key].as_u64().unwrap_or(0);
         if let Some(round) = self.rounds.get_mut(node) {
             *round = number("round");
@@ -51,7 +59,11 @@ impl Live {
     }
 
     /// Shows that a node has ended.
-    pub(super) fn ended(&self, node: usize, how: &str) {
+    pub(super) fn ended(&self, node: usize, well: bool) {
+        if let Some(board) = &self.board {
+            board.ended(node, well);
+        }
+        let how = if well { "done" } else { "died" };
         if let Some(row) = self.rows.get(node) {
             row.set_message(format!("{node:>4}  {how}"));
         }

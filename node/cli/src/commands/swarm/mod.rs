@@ -13,6 +13,7 @@ use std::process::ExitCode;
 const EXAMPLES: &str = "\
 Examples:
   murmur swarm                                         eight processes train on handwritten digits
+  murmur swarm --http 7070                             the same with a live page at http://127.0.0.1:7070/
   murmur swarm run.toml --nodes 16 --set rounds=50
   murmur swarm init --name clinic --nodes 3 --set privacy.epsilon=4 --out clinic.toml
 

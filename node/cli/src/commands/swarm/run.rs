@@ -5,8 +5,10 @@ use super::init::configuration;
 use super::live::Live;
 use super::report::{Left, Report};
 use crate::commands::node::MODEL_FILE;
+use crate::commands::page::HttpArgs;
 use crate::failure::{Failure, Result};
 use crate::output;
+use dashboard::{Board, Facts, Only, Outline};
 use learn::checkpoint;
 use protocol::config::Config;
 use protocol::{LogLine, Setup};
@@ -40,6 +42,8 @@ pub(super) struct RunArgs {
     /// Folder in which the run gets a folder of its own
     #[arg(long, value_name = "DIR", default_value = "runs")]
     out: PathBuf,
+    #[command(flatten)]
+    http: HttpArgs,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
@@ -54,12 +58,16 @@ enum Format {
 pub(super) fn run(args: &RunArgs) -> Result<ExitCode> {
     let nodes = args.nodes.or(args.config.is_none().then_some(8));
     let config = configuration(args.config.as_deref(), &args.set, nodes, None)?;
+    let place = args.http.take()?;
     let mut run_folder = Folder::create(&args.out, &config.name, &config.to_toml())?;
     let folder = run_folder.path().to_owned();
     let swarm = prepare(&config, &folder)?;
+    let logs = (0..config.nodes).map(|node| node_folder(&folder, node).join(journal::FILE)).collect();
+    let mut page = args.http.serve(place, Outline::of(&config, Only::Everybody), logs, facts(&config))?;
     let tokio = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
-    let ended = tokio.block_on(supervise(&config, &swarm, &folder))?;
+    let ended = tokio.block_on(supervise(&config, &swarm, &folder, page.board()))?;
     tokio.shutdown_background();
+    page.over(if ended.interrupted { "stopped" } else { "finished" });
     let lines = merge(&mut run_folder, config.nodes)?;
     if lines.is_empty() {
         return Err(Failure::new(format!("the run did not begin; see `{}`", folder.display())));
@@ -75,13 +83,20 @@ pub(super) fn run(args: &RunArgs) -> Result<ExitCode> {
     };
     let report = Report::new(&left)?;
     report.write(&setup, &run_folder)?;
-    let page = crate::commands::report::write_for(&folder)?;
+    let written = crate::commands::report::write_for(&folder)?;
     let text = match args.format {
-        Format::Table => format!("{}\nThe report: {}\n", report.table(), page.display()),
+        Format::Table => format!("{}\nThe report: {}\n", report.table(), written.display()),
         Format::Json => report.json()?,
     };
     output::write(None, text.as_bytes())?;
+    page.close();
     Ok(if ended.failed.is_empty() && !ended.interrupted { ExitCode::SUCCESS } else { ExitCode::from(1) })
+}
+
+/// What the page needs besides the configuration; reading the data takes a moment, so it is done beside the run.
+fn facts(config: &Config) -> impl FnOnce() -> std::result::Result<Facts, String> + Send + 'static {
+    let config = config.clone();
+    move || Setup::new(config).map(|setup| Facts::of(&setup)).map_err(|error| error.to_string())
 }
 
 /// How the children ended.
@@ -119,15 +134,21 @@ fn prepare(config: &Config, folder: &Path) -> Result<PathBuf> {
     Ok(path)
 }
 
-async fn supervise(config: &Config, swarm: &Path, folder: &Path) -> Result<Ended> {
+async fn supervise(config: &Config, swarm: &Path, folder: &Path, board: Option<Board>) -> Result<Ended> {
     let (report, mut reports) = mpsc::channel(256);
     let mut children = Vec::new();
     for node in 0..config.nodes {
         let place = (node, config.nodes);
-        children.push(Child::start(place, swarm, &node_folder(folder, node), report.clone())?);
+        children.push(Child::start(
+            place,
+            swarm,
+            &node_folder(folder, node),
+            report.clone(),
+            board.is_some(),
+        )?);
     }
     drop(report);
-    let mut live = Live::new(config.nodes, u64::from(config.rounds));
+    let mut live = Live::new(config.nodes, u64::from(config.rounds), board);
     let mut ended = Ended::default();
     let deadline = tokio::time::sleep(Duration::MAX);
     tokio::pin!(deadline);
@@ -179,7 +200,7 @@ async fn on_report(
         }
         child::Report::Ended(status) => {
             let fine = status.is_ok_and(|status| status.success());
-            live.ended(node, if fine { "done" } else { "died" });
+            live.ended(node, fine);
             children[node].ended = Some(fine);
             if !fine {
                 ended.failed.push(node);

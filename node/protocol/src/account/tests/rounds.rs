@@ -275,6 +275,24 @@ proptest! {
     }
 }
 
+#[test]
+fn what_each_node_lost_so_far_is_never_less_than_it_lost_to_anybody() {
+    let fates = [Fate::Clean, Fate::Broken, Fate::Clean, Fate::Clean];
+    for nodes in [2, 5, 8] {
+        let mut account = account_of(nodes, fates.len(), &log(nodes, &fates));
+        let peers = account.peers();
+        let interim = account.interim();
+        let peers: Vec<_> = peers.into_iter().map(|peer| peer.expect("every log is here")).collect();
+        assert_eq!(peers.iter().map(|peer| peer.worst).fold(0.0, f64::max), interim.worst);
+        for (source, peer) in peers.iter().enumerate() {
+            assert!(peer.worst <= peer.local && peer.mean.unwrap() <= peer.worst);
+            for watcher in (0..nodes).filter(|watcher| *watcher != source) {
+                assert!(peer.worst >= account.epsilon(source, watcher), "{source} towards {watcher}");
+            }
+        }
+    }
+}
+
 /// What node `me` writes itself.
 fn own(me: usize, lines: &[LogLine]) -> Vec<LogLine> {
     lines.iter().filter(|line| line.node == Some(me as PeerIx)).cloned().collect()
@@ -297,6 +315,8 @@ fn a_node_prices_its_own_loss_from_its_own_log_and_says_nothing_of_others() {
     let mut mine = own_account(8, 3, &lines);
     let table = mine.pairs();
     assert!(table.epsilon(2, 3).is_none() && table.local_epsilon(2).is_none());
+    let peers = mine.peers();
+    assert!(peers[2].is_none() && peers[3].is_some_and(|peer| peer.worst >= table.epsilon(3, 5).unwrap().0));
     assert_eq!(table.local_epsilon(3), all.pairs().local_epsilon(3));
     for watcher in (0..8).filter(|&watcher| watcher != 3) {
         // Two rounds are proved clean by what followed; the broken one and the last cost a whole unit each.

@@ -1,0 +1,101 @@
+//! How good the node's model is, now and then while it runs. For the page only: nothing of it is sent or logged.
+
+use dashboard::{Board, Judged, Vitals};
+use learn::data::Dataset;
+use learn::metrics;
+use learn::model::{self, Model};
+use protocol::Setup;
+use protocol::config::AlgorithmKind;
+use runtime::driver::{Glimpse, Phase, Status};
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+use tokio::sync::watch;
+
+/// Judged so often at most, and never for more than one part in so many of the time.
+const PAUSE: Duration = Duration::from_secs(1);
+const SHARE: u32 = 50;
+/// The page hears of the node so often at most.
+const VITALS_PAUSE: Duration = Duration::from_millis(100);
+
+/// Judges models on a test set.
+pub(super) struct Judge {
+    model: Arc<dyn Model>,
+    test: Arc<Dataset>,
+}
+
+impl Judge {
+    /// A judge, where there is something to judge by.
+    pub(super) fn new(setup: &Setup) -> Option<Self> {
+        if setup.config.algorithm.kind == AlgorithmKind::Mean {
+            return None;
+        }
+        Some(Self { model: setup.model.clone(), test: Arc::new(setup.test.clone()?) })
+    }
+
+    /// Judges whatever `glimpse` sees, for as long as somebody wants to know.
+    pub(super) fn start(self, glimpse: Glimpse) -> watch::Receiver<Option<Judged>> {
+        let (send, judged) = watch::channel(None);
+        tokio::spawn(async move {
+            let mut last = None;
+            while !send.is_closed() {
+                let mut cost = Duration::ZERO;
+                if let Some((round, params)) = glimpse.model().await.filter(|(round, _)| last != Some(*round))
+                {
+                    last = Some(round);
+                    let (about, test) = (self.model.clone(), self.test.clone());
+                    let begun = Instant::now();
+                    let judge = move || judge(about.as_ref(), &params, &test, round);
+                    if let Ok(found) = tokio::task::spawn_blocking(judge).await {
+                        send.send_replace(Some(found));
+                    }
+                    cost = begun.elapsed();
+                }
+                tokio::time::sleep(PAUSE.max(cost * SHARE)).await;
+            }
+        });
+        judged
+    }
+}
+
+fn judge(about: &dyn Model, params: &[f32], test: &Dataset, round: u32) -> Judged {
+    let predicted = model::predict(about, params, test).ok().and_then(|found| found.labels());
+    let accuracy =
+        predicted.zip(test.labels()).and_then(|(found, truth)| metrics::accuracy(&found, &truth).ok());
+    let loss = model::loss(about, params, test).ok().filter(|loss| loss.is_finite());
+    Judged { round, accuracy, loss }
+}
+
+/// Tells the page how the node is until the node ends.
+pub(super) async fn tell(
+    board: Board,
+    mut status: watch::Receiver<Status>,
+    judged: Option<watch::Receiver<Option<Judged>>>,
+) {
+    loop {
+        let picture = status.borrow_and_update().clone();
+        let judged = judged.as_ref().and_then(|judged| *judged.borrow());
+        board.vitals(0, vitals(picture, judged));
+        if status.changed().await.is_err() {
+            return;
+        }
+        tokio::time::sleep(VITALS_PAUSE).await;
+    }
+}
+
+fn vitals(status: Status, judged: Option<Judged>) -> Vitals {
+    let phase = match status.phase {
+        Phase::Gathering => "gathering",
+        Phase::Running => "running",
+        Phase::Done => "done",
+    };
+    Vitals {
+        phase: phase.into(),
+        position: status.position,
+        bytes: status.bytes,
+        dropped: status.dropped,
+        spent: status.spent,
+        notice: status.notice,
+        judged,
+        linked: Some(status.linked),
+    }
+}

@@ -1,0 +1,198 @@
+//! The page of real runs: what it says while they go on, and to whom.
+#![allow(clippy::unwrap_used, reason = "a helper of a test that cannot go on fails the test")]
+
+use std::io::{BufRead, BufReader, Read, Write};
+use std::net::TcpStream;
+use std::path::Path;
+use std::process::{Child, Command, Stdio};
+use std::time::{Duration, Instant};
+
+use serde_json::Value;
+
+/// Far beyond what anything here takes, even on a busy machine.
+const PATIENCE: Duration = Duration::from_secs(120);
+
+/// A process with a page. Killed when dropped; the children of a swarm end with it.
+struct Served {
+    process: Child,
+    address: String,
+}
+
+impl Served {
+    fn start(mut command: Command) -> Self {
+        let mut process = command
+            .stdin(Stdio::piped())
+            .stdout(Stdio::null())
+            .stderr(Stdio::piped())
+            .spawn()
+            .expect("the program starts");
+        let mut said = BufReader::new(process.stderr.take().expect("it is piped"));
+        let mut line = String::new();
+        said.read_line(&mut line).expect("it says something");
+        let address = line.split("http://").nth(1).unwrap_or_else(|| panic!("no page: {line}"));
+        let address = address.split('/').next().expect("the first part").to_owned();
+        // The rest is read to nowhere, so that a full pipe stops nobody.
+        std::thread::spawn(move || std::io::copy(&mut said, &mut std::io::sink()));
+        Self { process, address }
+    }
+
+    /// Status code and body.
+    fn get(&self, path: &str, header: &str) -> (u16, String) {
+        let mut stream = TcpStream::connect(&self.address).expect("the page is served");
+        stream.set_read_timeout(Some(PATIENCE)).unwrap();
+        let request =
+            format!("GET {path} HTTP/1.1\r\nHost: {}\r\nConnection: close\r\n{header}\r\n", self.address);
+        stream.write_all(request.as_bytes()).unwrap();
+        let mut text = String::new();
+        stream.read_to_string(&mut text).unwrap();
+        let (head, body) = text.split_once("\r\n\r\n").unwrap();
+        (head[9..12].parse().unwrap(), body.to_owned())
+    }
+
+    /// Asks until the status says it.
+    fn until(&self, says: impl Fn(&Value) -> bool) -> Value {
+        let begun = Instant::now();
+        loop {
+            let status = serde_json::from_str(&self.get("/api/status", "").1).expect("JSON");
+            if says(&status) {
+                return status;
+            }
+            assert!(begun.elapsed() < PATIENCE, "{status}");
+        }
+    }
+}
+
+impl Drop for Served {
+    fn drop(&mut self) {
+        let _ = self.process.kill();
+        let _ = self.process.wait();
+    }
+}
+
+fn murmur() -> Command {
+    Command::new(assert_cmd::cargo::cargo_bin!("murmur"))
+}
+
+fn swarm(folder: &Path, settings: &[&str], flags: &[&str]) -> Served {
+    let mut command = murmur();
+    command.args(["swarm", "--nodes", "3", "--http", "127.0.0.1:0", "--out"]).arg(folder).args(flags);
+    settings.iter().for_each(|setting| {
+        command.args(["--set", setting]);
+    });
+    Served::start(command)
+}
+
+#[test]
+fn the_page_of_a_swarm_tells_of_nodes_rounds_accuracy_and_loss_of_privacy() {
+    let folder = tempfile::tempdir().unwrap();
+    let served = swarm(folder.path(), &["rounds=100000", "privacy.noise_multiplier=4"], &[]);
+    assert_eq!(served.get("/healthz", ""), (200, "ok\n".into()));
+    let epsilon = |status: &Value| status["epsilon"]["worst"].as_f64().unwrap_or(0.0);
+    let first = served.until(|status| status["here"] == 3 && epsilon(status) > 0.0);
+    assert_eq!((&first["private"], &first["epsilon"]["analysis"]), (&true.into(), &"rounds".into()));
+    let later = served.until(|status| epsilon(status) > epsilon(&first) && status["accuracy"].is_number());
+    assert!(later["round"].as_u64() > first["round"].as_u64());
+    let (code, metrics) = served.get("/metrics", "");
+    assert!(
+        code == 200 && metrics.contains("# HELP murmur_epsilon ") && metrics.contains("murmur_nodes 3\n")
+    );
+    let run: Value = serde_json::from_str(&served.get("/api/run", "").1).unwrap();
+    assert!(run["nodes"][2]["epsilon"].as_f64().unwrap() > 0.0 && run["nodes"][2]["state"] == "here");
+}
+
+#[test]
+fn a_finished_swarm_stays_to_be_looked_at_where_that_was_asked_for() {
+    let folder = tempfile::tempdir().unwrap();
+    let served = swarm(folder.path(), &["rounds=3"], &["--http-linger", "600"]);
+    let status = served.until(|status| status["phase"] == "finished");
+    assert_eq!((&status["round"], &status["reason"]), (&3.into(), &"finished".into()));
+    assert!(status["epsilon"]["worst"].as_f64().unwrap() > 0.0);
+}
+
+#[test]
+fn the_page_of_a_node_tells_what_it_knows() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("swarm.toml");
+    let init = murmur()
+        .args(["swarm", "init", "--name", "test", "--nodes", "2", "--set", "rounds=100000", "--out"])
+        .arg(&file)
+        .output()
+        .unwrap();
+    assert!(init.status.success());
+    let node = |index: usize, flags: &[&str]| {
+        let mut command = murmur();
+        command.args(["node", "--no-mdns", "--child", "--listen", "/ip4/127.0.0.1/tcp/0", "--swarm"]);
+        command.arg(&file).arg("--state").arg(folder.path().join(index.to_string()));
+        command.args(["--shard", &format!("{index}/2")]).args(flags);
+        command
+    };
+    let mut served = Served::start(node(0, &["--http", "0"]));
+    let status = served.until(|status| status["nodes"] == 2);
+    assert_eq!((&status["phase"], &status["private"]), (&"starting".into(), &Value::Null));
+    // The other one is told where to find it, and killed later.
+    let mut other = node(1, &["--log", "json"])
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::null())
+        .spawn()
+        .unwrap();
+    let mut lines = BufReader::new(other.stdout.take().unwrap()).lines();
+    let address = loop {
+        let status: Value = serde_json::from_str(&lines.next().unwrap().unwrap()).unwrap();
+        if let Some(address) = status["addresses"][0].as_str() {
+            break address.to_owned();
+        }
+    };
+    std::thread::spawn(move || lines.for_each(drop));
+    writeln!(served.process.stdin.as_mut().unwrap(), "peer {address}").unwrap();
+    let status =
+        served.until(|status| status["round"].as_u64() > Some(3) && status["epsilon"]["local"].is_number());
+    assert_eq!((&status["here"], &status["epsilon"]["analysis"]), (&2.into(), &"rounds".into()));
+    let me = status["me"].as_u64().unwrap();
+    assert!(status["spent"][0][1].as_f64().unwrap() > 0.0, "{status}");
+    other.kill().unwrap();
+    other.wait().unwrap();
+    served.until(|status| status["away"] == serde_json::json!([1 - me]));
+}
+
+#[test]
+fn other_machines_are_served_only_with_a_token() {
+    let folder = tempfile::tempdir().unwrap();
+    let bare = |flags: &[&str]| {
+        let mut command = murmur();
+        command
+            .args(["swarm", "--nodes", "2", "--set", "rounds=100000", "--out"])
+            .arg(folder.path())
+            .args(flags);
+        command.env_remove("MURMUR_HTTP_TOKEN");
+        command
+    };
+    let refused = bare(&["--http", "0.0.0.0:0"]).output().unwrap();
+    let text = String::from_utf8_lossy(&refused.stderr);
+    assert_eq!(refused.status.code(), Some(2), "{text}");
+    assert!(text.contains("0.0.0.0:0") && text.contains("hint:") && text.contains("--http-token"), "{text}");
+    let alone = bare(&["--http-token", "x"]).output().unwrap();
+    assert_eq!(alone.status.code(), Some(2));
+    let mut command = bare(&["--http", "127.0.0.1:0"]);
+    command.env("MURMUR_HTTP_TOKEN", "s3cret");
+    let served = Served::start(command);
+    assert_eq!(served.get("/api/status", "").0, 401);
+    assert_eq!(served.get("/api/status", "Authorization: Bearer s3cret\r\n").0, 200);
+    assert_eq!(served.get("/?token=s3cret", "").0, 200);
+}
+
+#[test]
+fn a_port_that_is_taken_stops_the_start_and_is_named() {
+    let folder = tempfile::tempdir().unwrap();
+    let taken = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
+    let address = taken.local_addr().unwrap().to_string();
+    let refused = murmur()
+        .args(["swarm", "--nodes", "2", "--http", &address, "--out"])
+        .arg(folder.path())
+        .output()
+        .unwrap();
+    let text = String::from_utf8_lossy(&refused.stderr);
+    assert_eq!(refused.status.code(), Some(2), "{text}");
+    assert!(text.contains(&address) && text.contains("port 0"), "{text}");
+    assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 0, "nothing was begun");
+}
