@@ -17,7 +17,7 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use libp2p::{Multiaddr, PeerId};
-use protocol::{Input, LogLine, Message, Output, RunEvent, Setup, Time};
+use protocol::{BudgetRule, Input, LogLine, Message, Output, RunEvent, Setup, Time};
 use tokio::sync::watch;
 use tokio::time::Instant;
 
@@ -109,7 +109,10 @@ impl Driver {
         let identity = Identity::load_or_create(&state)?;
         let me = identity.peer_id();
         let owner = Owner { identity: me.to_base58(), run: format!("{} ({})", swarm.name, setup.digest) };
-        let (ledger, found) = Ledger::open(&state, &owner)?;
+        let (ledger, mut found) = Ledger::open(&state, &owner)?;
+        let units: Vec<String> = setup.settings.budget.iter().map(BudgetRule::unit).collect();
+        found.keep_units(&units);
+        let ledger = ledger.with_units(units);
         let failed = |source| DriverError::Journal { folder: state.clone(), source };
         let journal = Journal::open(&state).map_err(failed)?;
         let (noise, message_noise) = noises(danger)?;
@@ -292,6 +295,9 @@ impl Driver {
                 Output::Record(record) => self.keeper.record(record),
                 Output::Send { to, message } => {
                     let bytes = message.bytes();
+                    // What was released is in the log before anybody can have it.
+                    let failed = |source| DriverError::Journal { folder: self.state.clone(), source };
+                    self.journal.flush().map_err(failed)?;
                     let link = session.roster.peer(to).and_then(|peer| self.links.get(peer));
                     let sent = link.is_some_and(|link| link.send(Frame::Message(message)).is_ok());
                     self.status.send_if_modified(|status| {

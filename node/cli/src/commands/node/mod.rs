@@ -1,6 +1,7 @@
 //! `murmur node`: one participant, over libp2p.
 
 mod data;
+mod policy;
 mod screen;
 mod stop;
 
@@ -68,6 +69,9 @@ pub(crate) struct RunArgs {
     /// The folder of the node: its identity, its ledger, its log
     #[arg(long, default_value = "murmur-state", value_name = "DIR")]
     state: PathBuf,
+    /// A limit of this node alone, such as `budget.epsilon=2`: it goes on mixing but adds nothing that could pass it
+    #[arg(long, value_name = "KEY=VALUE")]
+    set: Vec<String>,
     /// What to print: a screen for people, or JSON lines
     #[arg(long, value_enum, default_value_t = Log::Text)]
     log: Log,
@@ -105,9 +109,10 @@ fn print_identity(args: &IdArgs) -> Result<ExitCode> {
 fn run_node(args: &RunArgs) -> Result<ExitCode> {
     let path = args.swarm.as_deref().ok_or_else(|| Failure::new("`--swarm FILE` is missing"))?;
     let swarm = SwarmFile::load(path)?;
-    let setup = args.data.setup(&swarm)?;
-    let (about, digest) = (setup.model.clone(), setup.digest);
+    let policy = policy::Policy::parse(&args.set)?;
     screen::start_log(args.log);
+    let setup = policy.apply(args.data.setup(&swarm)?)?;
+    let (about, digest) = (setup.model.clone(), setup.digest);
     let mut listen = args.listen.clone();
     if listen.is_empty() {
         listen.push("/ip4/0.0.0.0/tcp/0".parse().expect("a constant address"));
