@@ -3,6 +3,7 @@
 //! Invariants: a record is on disk before the participant hears of it, and a message leaves only when the participant says so; gradients and the disk
 //! never hold up the network; what a peer does can cost that peer, never the process.
 
+mod complaints;
 mod error;
 mod events;
 pub mod journal;
@@ -27,6 +28,7 @@ use crate::ledger::{Begun, Found, Ledger, Owner};
 use crate::network::{Control, Link, Network, Patience};
 use crate::swarm_file::SwarmFile;
 use crate::wire::{Frame, Limits, Standing};
+use complaints::Complaints;
 pub use error::DriverError;
 use journal::Journal;
 use keeper::Keeper;
@@ -89,6 +91,7 @@ pub struct Driver {
     me: PeerId,
     message_noise: MessageNoise,
     links: BTreeMap<PeerId, Link>,
+    complaints: Complaints,
     stage: Stage,
     status: watch::Sender<Status>,
 }
@@ -155,6 +158,7 @@ impl Driver {
             me,
             message_noise,
             links: BTreeMap::new(),
+            complaints: Complaints::default(),
             stage: Stage::Gathering {
                 gathering: Box::new(Gathering::new(me, swarm.nodes)),
                 early: Vec::new(),
