@@ -63,7 +63,7 @@ fn a_folder_that_cannot_be_written_stops_a_node_before_it_begins() {
 #[test]
 fn a_full_disk_stops_a_node_before_it_begins() {
     let home = Home::new("full", 3, &["rounds=4"]);
-    let Some(_disk) = SmallDisk::mount(&home.state(0), "size=64k") else { return };
+    let Some(_disk) = SmallDisk::mount(&home.state(0), "size=16k") else { return };
     refused(home.command(0), &["cannot", &home.state(0).display().to_string()]);
 }
 

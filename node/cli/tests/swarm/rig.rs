@@ -121,9 +121,10 @@ impl Home {
     pub(crate) fn account(&self) -> (Shape, Account) {
         let shape = Setup::new(self.config()).expect("a run").shape();
         let mut account = Account::new(shape.clone()).expect("an account");
-        for lines in self.logs() {
-            lines.iter().for_each(|line| account.push(line));
-        }
+        // Round by round: an account that hears of one node first must take it that the others added nothing.
+        let mut lines: Vec<(u64, LogLine)> = self.logs().into_iter().flat_map(by_round).collect();
+        lines.sort_by_key(|(round, _)| *round);
+        lines.iter().for_each(|(_, line)| account.push(line));
         account.settle_final();
         (shape, account)
     }
@@ -141,6 +142,17 @@ impl Home {
         let quality = sim::metrics::Judge::new(&setup).judge(&[params.as_slice()]).expect("a test set");
         quality.test_acc.expect("a classifier")
     }
+}
+
+/// The lines of one node, each with the round in which it was written.
+fn by_round(lines: Vec<LogLine>) -> Vec<(u64, LogLine)> {
+    let mut round = 0;
+    let place = |line: LogLine| {
+        let said = serde_json::to_value(&line).expect("a line")["round"].as_u64();
+        round = round.max(said.unwrap_or(0));
+        (round, line)
+    };
+    lines.into_iter().map(place).collect()
 }
 
 /// Tells every node where the others listen.

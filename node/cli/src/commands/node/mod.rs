@@ -129,9 +129,10 @@ fn run_node(args: &RunArgs) -> Result<ExitCode> {
     };
     // One thread for the network: gradients and the disk have their own.
     let tokio = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
-    let outcome = tokio.block_on(drive(options, args))?;
-    // A reader of stdin may still wait for a line.
+    let outcome = tokio.block_on(drive(options, args));
+    // A reader of stdin may still wait for a line, however the node ended.
     tokio.shutdown_background();
+    let outcome = outcome?;
     data::save_model(&args.state.join(MODEL_FILE), (about.as_ref(), digest), &outcome)?;
     screen::farewell(&outcome, &args.state);
     Ok(ExitCode::SUCCESS)
