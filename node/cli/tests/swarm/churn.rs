@@ -79,7 +79,9 @@ fn of_sixteen_three_die_and_two_restart_and_the_rest_finish_as_well() {
 
 /// Kills random nodes at random moments, each time starting them again with the same state.
 fn kill(times: usize) {
-    let settings = ["rounds=1000000", "privacy.noise_multiplier=1", "timeouts.silence=\"1s\""];
+    // More rounds than the test will see, so that the run is under way at every kill.
+    let rounds = format!("rounds={}", 20_000 + 1000 * times);
+    let settings = [rounds.as_str(), "privacy.noise_multiplier=1", "timeouts.silence=\"1s\""];
     let home = Home::new("kills", 4, &settings);
     let mut nodes: Vec<Option<Node>> = home.start_all().into_iter().map(Some).collect();
     let mut dice = Dice::new(17);

@@ -70,7 +70,7 @@ fn a_full_disk_stops_a_node_before_it_begins() {
 #[test]
 fn a_disk_that_fills_up_stops_a_node_before_it_sends_what_is_not_recorded() {
     let home =
-        Home::new("filling", 3, &["rounds=100000", "privacy.noise_multiplier=1", "timeouts.silence=\"2s\""]);
+        Home::new("filling", 3, &["rounds=20000", "privacy.noise_multiplier=1", "timeouts.silence=\"2s\""]);
     let Some(_disk) = SmallDisk::mount(&home.state(0), "size=8m") else { return };
     let mut nodes = home.start_all();
     nodes[0].until("a contribution", |status| (status["released"].as_u64()? >= 3).then_some(()));

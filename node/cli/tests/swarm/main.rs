@@ -6,5 +6,7 @@ mod churn;
 mod disk;
 mod lan;
 mod policy;
+#[cfg(feature = "quic")]
+mod quic;
 mod rig;
 mod strangers;

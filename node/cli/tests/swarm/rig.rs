@@ -54,6 +54,12 @@ impl Home {
         self.launch(node, Vec::new(), &["--listen", "/ip4/127.0.0.1/tcp/0", "--no-mdns"])
     }
 
+    /// The same at another address.
+    #[cfg(feature = "quic")]
+    pub(crate) fn command_at(&self, node: usize, listen: &str) -> Launch {
+        self.launch(node, Vec::new(), &["--listen", listen, "--no-mdns"])
+    }
+
     /// The command of a node that finds the others by itself, behind a prefix such as `ip netns exec NAME`.
     pub(crate) fn command_behind(&self, node: usize, prefix: Vec<String>) -> Launch {
         self.launch(node, prefix, &[])

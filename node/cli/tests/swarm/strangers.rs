@@ -39,7 +39,7 @@ fn broken(lines: &[LogLine]) -> usize {
 
 #[test]
 fn a_thousand_strangers_at_once_cost_neither_a_round_nor_memory() {
-    let home = Home::new("strangers", 3, &["rounds=1000000", "privacy.noise_multiplier=1"]);
+    let home = Home::new("strangers", 3, &["rounds=50000", "privacy.noise_multiplier=1"]);
     let mut nodes = home.start_all();
     nodes.iter_mut().for_each(|node| node.until_round(20));
     let targets: Vec<String> = nodes.iter_mut().map(|node| socket(&node.address())).collect();

@@ -78,8 +78,7 @@ fn hosts_of_a_lan_find_each_other_train_and_finish_and_nothing_can_be_read_on_th
 fn a_host_that_is_cut_off_comes_back() {
     let Some(lan) = Lan::bridged(3) else { return };
     // More rounds than the test will see, so that the run is under way all the time.
-    let home =
-        Home::new(NAME, 3, &["rounds=1000000", "privacy.noise_multiplier=1", "timeouts.silence=\"2s\""]);
+    let home = Home::new(NAME, 3, &["rounds=50000", "privacy.noise_multiplier=1", "timeouts.silence=\"2s\""]);
     let mut nodes = start(&home, &lan);
     nodes.iter_mut().for_each(|node| node.until_round(5));
     lan.cut(2);
