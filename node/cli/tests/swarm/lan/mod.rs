@@ -27,13 +27,10 @@ fn digests(lines: &[LogLine]) -> Vec<[u8; 16]> {
     ends.collect()
 }
 
-/// Sixteen bytes at several places of the numbers of a model that are not zero.
+/// Pieces of four numbers of a model, which stand at the end of its file.
 fn pieces_of(model: &[u8]) -> Vec<Vec<u8>> {
-    let numbers: Vec<&[u8]> =
-        model.rchunks_exact(4).map(|number| &number[..]).take_while(|number| number.len() == 4).collect();
-    let pieces =
-        numbers.chunks(4).map(|four| four.iter().rev().copied().flatten().copied().collect::<Vec<u8>>());
-    pieces.filter(|piece| piece.iter().filter(|byte| **byte != 0).count() > 12).take(50).collect()
+    let telling = |piece: &&[u8]| piece.iter().filter(|byte| **byte != 0).count() > 12;
+    model.rchunks_exact(16).filter(telling).take(50).map(<[u8]>::to_vec).collect()
 }
 
 fn contains(hay: &[u8], needle: &[u8]) -> bool {
