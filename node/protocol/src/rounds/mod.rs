@@ -44,6 +44,8 @@ pub(crate) struct Rounds {
     round: u32,
     /// The first round that was not begun.
     next_round: u32,
+    /// When the round that is under way began.
+    began: Time,
     phase: Phase,
     contribution: Contribution,
     /// The round of a contribution that was recorded in the round that is under way.
@@ -99,6 +101,7 @@ impl Rounds {
             members: (0..settings.nodes as PeerIx).collect(),
             round: 0,
             next_round: 0,
+            began: Time(0),
             phase: Phase::Waiting,
             contribution: Contribution::None,
             released: None,
@@ -190,6 +193,7 @@ impl Rounds {
         }
         self.round = self.next_round;
         self.next_round += 1;
+        self.began = core.now;
         self.early.forget_before(self.round, self.epoch);
         self.sent.forget_before(self.round.saturating_sub(1));
         core.forgive();

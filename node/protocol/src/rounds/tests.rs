@@ -403,6 +403,19 @@ fn a_spent_budget_stops_contributions_but_not_the_mixing() {
     }
 }
 
+#[test]
+fn a_word_about_an_old_round_that_was_only_slow_breaks_nothing() {
+    let mut swarm = Swarm::new(settings(4, 30));
+    swarm.run_until(40_000);
+    let round = swarm.nodes[1].as_ref().unwrap().round();
+    assert!(round > 3, "round {round}");
+    let nudge = Message { run: RunId(7), round: round - 2, step: 0, body: Body::Nudge };
+    swarm.push(40_000, 1, Input::Received { from: 0, message: nudge });
+    swarm.run();
+    swarm.assert_all_done_and_equal(0..4);
+    assert!(!swarm.log.iter().any(|(_, event)| matches!(event, RunEvent::RoundBroken { .. })));
+}
+
 /// A swarm of four in which node 0 allows itself two contributions; everybody has a limit towards the worst pair.
 fn with_a_stingy_node(limit: f64) -> Swarm {
     let mut common = settings(4, 12);
