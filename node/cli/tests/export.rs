@@ -37,7 +37,7 @@ fn passes(tool: &str, words: &[&str], file: &Path) {
             let text = std::fs::read_to_string(file).unwrap_or_default();
             assert!(output.status.success(), "{tool}: {}\n{text}", String::from_utf8_lossy(&said));
         }
-        Err(error) => eprintln!("skipped: no `{tool}` here ({error}); `./test` installs it"),
+        Err(error) => eprintln!("skipped: no `{tool}` here ({error})"),
     }
 }
 
