@@ -130,7 +130,7 @@ fn records(folder: &Path, index: usize) -> usize {
 fn a_node_that_is_killed_again_and_again_comes_back_and_forgets_nothing() {
     let folder = tempfile::tempdir().unwrap();
     // More rounds than the test will see, so that the run is under way at every kill.
-    init(folder.path(), &["rounds=1000000", "privacy.noise_multiplier=1", "timeouts.silence=\"1s\""]);
+    init(folder.path(), &["rounds=50000", "privacy.noise_multiplier=1", "timeouts.silence=\"1s\""]);
     let mut nodes = swarm(folder.path());
     for contributions in [1, 7, 2, 11, 3] {
         let victim = nodes.len() - 1;

@@ -109,14 +109,20 @@ impl Budget {
         Self { rules: settings.budget.iter().map(fresh).collect() }
     }
 
-    /// Takes over what was saved; `unsettled` records came after that and may have been sent.
-    pub(crate) fn restore(&mut self, saved: &[Vec<f64>], unsettled: u64) {
-        for (rule, saved) in self.rules.iter_mut().zip(saved) {
-            if rule.spent.len() == saved.len() {
+    /// Takes over what was saved; of `records` contributions `unsettled` came after that and may have been sent. A rule of which nothing was
+    /// saved is new: it is charged in full for everything that was ever recorded.
+    pub(crate) fn restore(&mut self, saved: &[Vec<f64>], (unsettled, records): (u64, u64)) {
+        for (at, rule) in self.rules.iter_mut().enumerate() {
+            let known = saved.get(at).filter(|saved| saved.len() == rule.spent.len());
+            let in_full = if let Some(saved) = known {
                 rule.spent.clone_from(saved);
-            }
+                unsettled
+            } else {
+                records
+            };
+            // One by one, as they were or would have been charged.
+            (0..in_full).for_each(|_| rule.charge_in_full());
         }
-        (0..unsettled).for_each(|_| self.charge_in_full());
     }
 
     /// What was spent, with `pending` unsettled contributions charged in full.
@@ -147,9 +153,7 @@ impl Budget {
 
     /// One contribution, seen by everybody.
     pub(crate) fn charge_in_full(&mut self) {
-        for state in &mut self.rules {
-            state.spent.iter_mut().for_each(|spent| *spent += state.in_full);
-        }
+        self.rules.iter_mut().for_each(Spent::charge_in_full);
     }
 
     /// One contribution of which peer `p` saw `leverages[p]`.
@@ -178,6 +182,10 @@ impl Budget {
 }
 
 impl Spent {
+    fn charge_in_full(&mut self) {
+        self.spent.iter_mut().for_each(|spent| *spent += self.in_full);
+    }
+
     fn total(&self, scope: Scope) -> f64 {
         match scope {
             Scope::Local | Scope::Worst => self.spent.iter().copied().fold(0.0, f64::max),

@@ -46,8 +46,9 @@ impl Core {
 
     pub(crate) fn restore(&mut self, snapshot: &Snapshot, records: u64) {
         // Records after the snapshot may have been sent: they are charged in full.
-        self.budget.restore(&snapshot.spent, records.saturating_sub(snapshot.records));
+        let unsettled = records.saturating_sub(snapshot.records);
         self.next_record = records.max(snapshot.records);
+        self.budget.restore(&snapshot.spent, (unsettled, self.next_record));
     }
 
     /// Whether a message is well-formed, whatever the algorithm; says so in the log if not.

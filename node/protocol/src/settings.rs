@@ -153,6 +153,13 @@ pub struct BudgetRule {
     pub name: String,
 }
 
+impl BudgetRule {
+    /// In what the rule counts; spendings in different units cannot be compared.
+    pub fn unit(&self) -> String {
+        format!("{:?} {:?}", self.scope, self.price)
+    }
+}
+
 /// Whose view a budget is about.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]

@@ -29,6 +29,8 @@ const CACHE: usize = 1 << 20;
 pub struct Ledger {
     database: Database,
     path: PathBuf,
+    /// In what the budget's rules count, kept with every snapshot.
+    units: Vec<String>,
 }
 
 /// Whose ledger it is: another run or another node must not write into it.
@@ -49,8 +51,22 @@ pub struct Found {
     pub records: u64,
     /// The last snapshot.
     pub snapshot: Option<Snapshot>,
+    /// In what the spendings in the snapshot are counted, rule by rule.
+    pub units: Vec<String>,
     /// Whether the run was over for this node.
     pub finished: bool,
+}
+
+impl Found {
+    /// Forgets spendings in other units than these, so that they are charged anew and in full: a node's own limit may change between two starts.
+    pub(crate) fn keep_units(&mut self, units: &[String]) {
+        let Some(snapshot) = &mut self.snapshot else { return };
+        for (at, spent) in snapshot.spent.iter_mut().enumerate() {
+            if self.units.get(at) != units.get(at) {
+                spent.clear();
+            }
+        }
+    }
 }
 
 /// The beginning of a run.
@@ -132,10 +148,17 @@ impl Ledger {
                 LedgerError::Storage { doing: "open", path: path.clone(), source: Box::new(other.into()) }
             }
         })?;
-        let ledger = Self { database, path };
+        let ledger = Self { database, path, units: Vec::new() };
         ledger.claim(owner)?;
         let found = ledger.found()?;
         Ok((ledger, found))
+    }
+
+    /// Says in what the budget's rules count.
+    #[must_use]
+    pub fn with_units(mut self, units: Vec<String>) -> Self {
+        self.units = units;
+        self
     }
 
     /// Writes the owner into a new ledger, compares it with that of an old one.
@@ -191,8 +214,10 @@ impl Ledger {
         let header = serde_json::to_vec(&SnapshotHeader::of(snapshot))
             .map_err(|error| self.damaged(error.to_string()))?;
         let model: Vec<u8> = snapshot.model.as_slice().iter().flat_map(|value| value.to_le_bytes()).collect();
+        let units = self.units.join("\n");
         self.write(durability, |transaction| {
             let mut table = transaction.open_table(SNAPSHOT)?;
+            table.insert("units", units.as_bytes())?;
             table.insert("header", header.as_slice())?;
             table.insert("model", model.as_slice())?;
             Ok(())
@@ -239,7 +264,7 @@ impl Ledger {
     }
 
     fn found(&self) -> Result<Found, LedgerError> {
-        let (last, begun, finished, header, model) = self.read(|transaction| {
+        let (last, begun, finished, units, (header, model)) = self.read(|transaction| {
             let last = transaction.open_table(RECORDS)?.last()?.map(|(id, _)| id.value());
             let meta = transaction.open_table(META)?;
             let saved = transaction.open_table(SNAPSHOT)?;
@@ -247,14 +272,17 @@ impl Ledger {
                 |entry: Option<redb::AccessGuard<'_, &[u8]>>| entry.map(|bytes| bytes.value().to_vec());
             let finished = meta.get("finished")?.is_some();
             let begun = bytes(meta.get("begun")?);
-            Ok((last, begun, finished, bytes(saved.get("header")?), bytes(saved.get("model")?)))
+            let units = bytes(saved.get("units")?);
+            let snapshot = (bytes(saved.get("header")?), bytes(saved.get("model")?));
+            Ok((last, begun, finished, units, snapshot))
         })?;
         let begun = begun.map(|text| self.parse_begun(&text)).transpose()?;
         let snapshot = match (header, model) {
             (Some(header), Some(model)) => Some(self.parse_snapshot(&header, &model)?),
             _ => None,
         };
-        Ok(Found { begun, records: last.map_or(0, |id| id + 1), snapshot, finished })
+        let units = String::from_utf8_lossy(&units.unwrap_or_default()).lines().map(str::to_owned).collect();
+        Ok(Found { begun, records: last.map_or(0, |id| id + 1), snapshot, units, finished })
     }
 
     fn parse_begun(&self, text: &[u8]) -> Result<Begun, LedgerError> {

@@ -23,7 +23,7 @@ mod walk;
 pub use convert::{Units, epsilon_of, epsilon_of_mu2, mu2_through};
 pub use fold::{Account, FoldError};
 pub use peers::PeerLoss;
-pub use plan::{Aim, Plan, PlanError, Protects, Question, Visibility, plan};
+pub use plan::{Aim, Plan, PlanError, Protects, Question, Visibility, own_limit, plan};
 pub use price::{Price, Prices};
 pub use reader::{ReadError, read_lines};
 pub use release::ReleaseKind;

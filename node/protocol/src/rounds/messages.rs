@@ -87,7 +87,7 @@ impl Rounds {
 
     /// A sum of an earlier round: repeated, or from somebody who lost the thread.
     fn on_late(&mut self, core: &mut Core, from: PeerIx, round: u32) {
-        if core.tolerates(from, round) && round + 1 < self.round && self.waits_for_members() {
+        if core.tolerates(from, round) && round + 1 < self.round && self.is_stuck(core) {
             self.call_assembly(core, "a member fell behind", Some(from));
         }
     }
@@ -99,7 +99,7 @@ impl Rounds {
         if let Some(body) = self.sent.to((round, step), from) {
             let body = body.clone();
             core.send(from, (round, step), body);
-        } else if round + 1 < self.round && self.members.contains(&from) && self.waits_for_members() {
+        } else if round + 1 < self.round && self.members.contains(&from) && self.is_stuck(core) {
             self.call_assembly(core, "a member fell behind", Some(from));
         } else if matches!(self.phase, Phase::Over) {
             let (version, values) = (self.model.version(), self.model.encoded());
@@ -112,6 +112,12 @@ impl Rounds {
     /// Whether the node is in a round, which cannot end without every member.
     pub(super) fn waits_for_members(&self) -> bool {
         matches!(self.phase, Phase::Contributing | Phase::Exchanging(_))
+    }
+
+    /// Whether the round does not get on. A word about an old round that comes while it does was only slow: who is behind says it again, and
+    /// keeps the others waiting meanwhile.
+    fn is_stuck(&self, core: &Core) -> bool {
+        self.waits_for_members() && core.now >= self.began.after(core.settings.timeouts.resend)
     }
 
     fn phase_is_running(&self) -> bool {

@@ -44,6 +44,8 @@ pub(crate) struct Rounds {
     round: u32,
     /// The first round that was not begun.
     next_round: u32,
+    /// When the round that is under way began.
+    began: Time,
     phase: Phase,
     contribution: Contribution,
     /// The round of a contribution that was recorded in the round that is under way.
@@ -87,8 +89,8 @@ enum Phase {
 struct Settling {
     plan: Arc<Plan>,
     members: Arc<[PeerIx]>,
-    /// Whether every member contributed; otherwise nobody can tell who hid whom.
-    all: bool,
+    /// How many members added nothing: they hid nobody.
+    silent: usize,
 }
 
 impl Rounds {
@@ -99,6 +101,7 @@ impl Rounds {
             members: (0..settings.nodes as PeerIx).collect(),
             round: 0,
             next_round: 0,
+            began: Time(0),
             phase: Phase::Waiting,
             contribution: Contribution::None,
             released: None,
@@ -190,6 +193,7 @@ impl Rounds {
         }
         self.round = self.next_round;
         self.next_round += 1;
+        self.began = core.now;
         self.early.forget_before(self.round, self.epoch);
         self.sent.forget_before(self.round.saturating_sub(1));
         core.forgive();
@@ -318,14 +322,14 @@ impl Rounds {
     fn finish_round(&mut self, core: &mut Core) {
         let Phase::Exchanging(exchange) = std::mem::replace(&mut self.phase, Phase::Waiting) else { return };
         let start = self.model.digest();
-        let all = exchange.count as usize == self.members.len();
+        let silent = self.members.len().saturating_sub(exchange.count as usize);
         self.model.advance(&core.settings, exchange.sum, exchange.count);
         let (round, epoch, count, end) = (self.round, self.epoch, exchange.count, self.model.digest());
         core.log(RunEvent::RoundDone { round, epoch, start, end, count });
         // That everybody was in this round from the same model proves the round before.
         self.settle(core, true);
         if self.released.take().is_some() {
-            self.settling = Some(Settling { plan: exchange.plan, members: self.members.clone(), all });
+            self.settling = Some(Settling { plan: exchange.plan, members: self.members.clone(), silent });
         }
         if exchange.knocked && self.model.version() < core.settings.rounds {
             self.assemble_after_round(core);
@@ -339,9 +343,11 @@ impl Rounds {
         let Some(settling) = self.settling.take() else { return };
         let settings = core.settings.clone();
         let position = settling.members.binary_search(&core.me).ok();
-        let source = position.filter(|_| agreed && settling.all && Budget::looks_at_peers(&settings));
+        let source = position.filter(|_| agreed && Budget::looks_at_peers(&settings));
         let Some(source) = source else { return core.budget.charge_in_full() };
-        let up = |among: usize| (1.0 / among as f64).next_up().min(1.0);
+        // Who added nothing hides nobody, and who that was is not known: they may all have been in the sum that a watcher heard.
+        let up =
+            |among: usize| (1.0 / among.saturating_sub(settling.silent).max(1) as f64).next_up().min(1.0);
         // Who is outside gets the model when it comes back: it hears the total.
         let mut leverages = vec![up(settling.members.len()); settings.nodes];
         for (watcher, &peer) in settling.members.iter().enumerate() {

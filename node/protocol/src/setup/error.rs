@@ -68,6 +68,9 @@ pub enum SetupError {
     /// A budget that cannot be met.
     #[error("cannot find the noise for the budget")]
     Budget(#[from] PlanError),
+    /// A limit of this node alone that cannot be kept.
+    #[error("this node cannot take part within its own limit")]
+    OwnLimit(#[source] PlanError),
     /// Whole batches where nobody knows how many records others have.
     #[error("`batch_size = \"all\"` needs to know how many records every node has")]
     NeedsBatchSize,
@@ -109,7 +112,7 @@ impl SetupError {
             Self::Sampling(error) => Some(error.hint()),
             Self::Optimiser(error) => Some(error.hint()),
             Self::Clip(error) => Some(error.hint().into()),
-            Self::Budget(error) => error.hint(),
+            Self::Budget(error) | Self::OwnLimit(error) => error.hint(),
             Self::NeedsBatchSize => Some(
                 "agree on a number, such as `batch_size = 32`: sums are divided by it at every node".into(),
             ),

@@ -19,10 +19,10 @@ use privacy::clip::ClipNorm;
 use privacy::event::DpEvent;
 use topology::schedule::RunKey;
 
-use crate::account::{Planned, Shape};
+use crate::account::{self, Planned, Shape};
 use crate::config::{AlgorithmKind, Config};
 use crate::event::RunEvent;
-use crate::settings::{RunId, Settings, StepRule};
+use crate::settings::{RunId, Scope, Settings, StepRule};
 use crate::values::{Digest, Values};
 use crate::work::{Adjacency, Unit, WorkSettings};
 use data::Sizes;
@@ -107,6 +107,21 @@ impl Setup {
     pub fn without_loss(mut self) -> Self {
         Arc::make_mut(&mut self.work).with_loss = false;
         self
+    }
+
+    /// This node never loses more than ε in this scope (that of the run's target where none is given), whatever the others agreed on: contributions
+    /// that could pass it are not made.
+    ///
+    /// # Guarantee
+    /// As [`account::own_limit`].
+    ///
+    /// # Errors
+    /// An ε that is no positive number, or that the first contribution would pass.
+    pub fn with_own_limit(mut self, epsilon: f64, scope: Option<Scope>) -> Result<Self, SetupError> {
+        let scope = scope.unwrap_or(self.config.privacy.target);
+        let rule = account::own_limit(&self.shape(), epsilon, scope).map_err(SetupError::OwnLimit)?;
+        Arc::make_mut(&mut self.settings).budget.push(rule);
+        Ok(self)
     }
 
     fn assemble(

@@ -4,6 +4,7 @@ use std::time::Duration;
 
 use libp2p::PeerId;
 use protocol::{Input, Message};
+use tokio::time::Instant;
 
 use super::{Driver, DriverError, EARLY, Stage, begun_now};
 use crate::gathering::Step;
@@ -33,8 +34,11 @@ impl Driver {
             Event::Refused { peer, refusal, reason } => self.on_refused(peer, refusal, reason),
             Event::TurnedAway { peer, reason } => {
                 let who = peer.map_or_else(|| "somebody".to_owned(), |peer| peer.to_string());
-                tracing::warn!("turned {who} away: {reason}");
-                self.notice(format!("turned {who} away: {reason}"));
+                let text = format!("turned {who} away: {reason}");
+                if let Some(text) = self.complaints.tell(text, Instant::now()) {
+                    tracing::warn!("{text}");
+                    self.notice(text);
+                }
                 Ok(())
             }
             Event::Twin { address } => {

@@ -3,6 +3,7 @@
 //! Invariants: a record is on disk before the participant hears of it, and a message leaves only when the participant says so; gradients and the disk
 //! never hold up the network; what a peer does can cost that peer, never the process.
 
+mod complaints;
 mod error;
 mod events;
 mod glimpse;
@@ -18,7 +19,7 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use libp2p::{Multiaddr, PeerId};
-use protocol::{Input, LogLine, Message, Output, RunEvent, Setup, Time};
+use protocol::{BudgetRule, Input, LogLine, Message, Output, RunEvent, Setup, Time};
 use tokio::sync::watch;
 use tokio::time::Instant;
 
@@ -28,6 +29,7 @@ use crate::ledger::{Begun, Found, Ledger, Owner};
 use crate::network::{Control, Link, Network, Patience};
 use crate::swarm_file::SwarmFile;
 use crate::wire::{Frame, Limits, Standing};
+use complaints::Complaints;
 pub use error::DriverError;
 use glimpse::Glimpses;
 pub use glimpse::{Glimpse, Seen};
@@ -92,6 +94,7 @@ pub struct Driver {
     me: PeerId,
     message_noise: MessageNoise,
     links: BTreeMap<PeerId, Link>,
+    complaints: Complaints,
     stage: Stage,
     status: watch::Sender<Status>,
     glimpses: Glimpses,
@@ -113,7 +116,10 @@ impl Driver {
         let identity = Identity::load_or_create(&state)?;
         let me = identity.peer_id();
         let owner = Owner { identity: me.to_base58(), run: format!("{} ({})", swarm.name, setup.digest) };
-        let (ledger, found) = Ledger::open(&state, &owner)?;
+        let (ledger, mut found) = Ledger::open(&state, &owner)?;
+        let units: Vec<String> = setup.settings.budget.iter().map(BudgetRule::unit).collect();
+        found.keep_units(&units);
+        let ledger = ledger.with_units(units);
         let failed = |source| DriverError::Journal { folder: state.clone(), source };
         let journal = Journal::open(&state).map_err(failed)?;
         let (noise, message_noise) = noises(danger)?;
@@ -156,6 +162,7 @@ impl Driver {
             me,
             message_noise,
             links: BTreeMap::new(),
+            complaints: Complaints::default(),
             stage: Stage::Gathering {
                 gathering: Box::new(Gathering::new(me, swarm.nodes)),
                 early: Vec::new(),
@@ -309,6 +316,9 @@ impl Driver {
                 Output::Record(record) => self.keeper.record(record),
                 Output::Send { to, message } => {
                     let bytes = message.bytes();
+                    // What was released is in the log before anybody can have it.
+                    let failed = |source| DriverError::Journal { folder: self.state.clone(), source };
+                    self.journal.flush().map_err(failed)?;
                     let link = session.roster.peer(to).and_then(|peer| self.links.get(peer));
                     let sent = link.is_some_and(|link| link.send(Frame::Message(message)).is_ok());
                     self.status.send_if_modified(|status| {

@@ -27,16 +27,19 @@ fn snapshot() -> Snapshot {
 #[test]
 fn what_was_recorded_and_saved_is_found_again() {
     let folder = tempfile::tempdir().unwrap();
+    let units = vec!["worst pair in μ²".to_owned(), "contributions".to_owned()];
     let begun = Begun { roster: Roster::new((0..3).map(|_| PeerId::random())), at: 17 };
     {
         let (ledger, found) = Ledger::open(folder.path(), &owner("a")).unwrap();
         assert_eq!(found, Found::default());
+        let ledger = ledger.with_units(units.clone());
         ledger.begin(&begun).unwrap();
         ledger.save(&snapshot()).unwrap();
         (0..5).for_each(|id| ledger.record(&record(id)).unwrap());
     }
     let (ledger, found) = Ledger::open(folder.path(), &owner("a")).unwrap();
-    let expected = Found { begun: Some(begun), records: 5, snapshot: Some(snapshot()), finished: false };
+    let expected =
+        Found { begun: Some(begun), records: 5, snapshot: Some(snapshot()), units, finished: false };
     assert_eq!(found, expected);
     ledger.finish().unwrap();
     assert!(ledger.found().unwrap().finished);
@@ -86,4 +89,14 @@ fn a_record_is_on_disk_when_it_returns() {
         assert_eq!(found.records, id + 1);
         assert!(found.snapshot.is_none_or(|snapshot| snapshot.records <= found.records));
     }
+}
+
+#[test]
+fn what_was_spent_in_another_unit_is_not_taken_over() {
+    let units = |words: &[&str]| words.iter().map(|&word| word.to_owned()).collect::<Vec<_>>();
+    let mut found = Found { snapshot: Some(snapshot()), units: units(&["a", "b"]), ..Found::default() };
+    found.keep_units(&units(&["a", "c"]));
+    assert_eq!(found.snapshot.as_ref().unwrap().spent, [snapshot().spent[0].clone(), Vec::new()]);
+    found.keep_units(&units(&["x"]));
+    assert_eq!(found.snapshot.unwrap().spent, [Vec::<f64>::new(), Vec::new()]);
 }

@@ -1,12 +1,11 @@
 //! A conversation with one peer: a bounded queue out, frames in, and an end when the peer falls silent.
 
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
 use futures::{AsyncRead, AsyncReadExt, AsyncWrite, AsyncWriteExt};
 use libp2p::PeerId;
-use tokio::sync::mpsc;
+use tokio::sync::{mpsc, watch};
 use tokio::time::timeout;
 
 use super::Event;
@@ -45,7 +44,8 @@ pub struct Link {
     /// Number of the link, so that a late report about an old one is not taken for the new one.
     pub id: u64,
     queue: mpsc::Sender<Frame>,
-    heard: Arc<AtomicU64>,
+    /// How many frames came in.
+    heard: Arc<watch::Sender<u64>>,
 }
 
 /// Why a frame was not queued.
@@ -71,23 +71,17 @@ impl Link {
         })
     }
 
-    /// How many frames came in.
-    pub(crate) fn heard(&self) -> u64 {
-        self.heard.load(Ordering::Relaxed)
-    }
-
     /// Whether the other end answers within `patience`.
     pub(crate) async fn answers(&self, patience: Duration) -> bool {
-        let before = self.heard();
+        let mut heard = self.heard.subscribe();
         if self.send(Frame::Alive { answer: true }) == Err(SendError::Ended) {
             return false;
         }
-        let waiting = async {
-            while self.heard() == before && !self.queue.is_closed() {
-                tokio::time::sleep(Duration::from_millis(20)).await;
-            }
-        };
-        timeout(patience, waiting).await.is_ok() && self.heard() != before
+        tokio::select! {
+            changed = heard.changed() => changed.is_ok(),
+            () = self.queue.closed() => false,
+            () = tokio::time::sleep(patience) => false,
+        }
     }
 }
 
@@ -111,7 +105,7 @@ where
     S: AsyncRead + AsyncWrite + Unpin + Send + 'static,
 {
     let (queue, frames) = mpsc::channel(QUEUE);
-    let heard = Arc::new(AtomicU64::new(0));
+    let heard = Arc::new(watch::channel(0).0);
     let link = Link { peer, id, queue: queue.clone(), heard: heard.clone() };
     let (reader, writer) = stream.split();
     // The reader must not keep the queue open: a link ends when its owners drop it.
@@ -122,7 +116,7 @@ where
             loop {
                 match read_one(&mut reader, limits, patience).await {
                     Ok(frame) => {
-                        heard.fetch_add(1, Ordering::Relaxed);
+                        heard.send_modify(|count| *count += 1);
                         if deliver(frame, &answers, (peer, id), &inbox).await.is_err() {
                             return WireError::Io(std::io::ErrorKind::Interrupted.into());
                         }

@@ -13,11 +13,22 @@ use libp2p::{PeerId, dns, noise, tcp, yamux};
 /// How long a connection may take until it is encrypted: who dawdles is dropped.
 const HANDSHAKE: Duration = Duration::from_secs(10);
 
-/// The transport of a node.
+/// The transport of a node. A machine without name servers can still use addresses of numbers.
 pub(crate) fn transport(
     keypair: &Keypair,
     network_key: [u8; 32],
 ) -> io::Result<Boxed<(PeerId, StreamMuxerBox)>> {
+    match dns::tokio::Transport::system(nameless(keypair, network_key)?) {
+        Ok(with_names) => Ok(with_names.boxed()),
+        Err(error) => {
+            tracing::warn!(%error, "no name servers: addresses with names cannot be called");
+            nameless(keypair, network_key)
+        }
+    }
+}
+
+/// For addresses of numbers.
+fn nameless(keypair: &Keypair, network_key: [u8; 32]) -> io::Result<Boxed<(PeerId, StreamMuxerBox)>> {
     let private = PnetConfig::new(PreSharedKey::new(network_key));
     let noise = noise::Config::new(keypair).map_err(io::Error::other)?;
     let tcp = tcp::tokio::Transport::new(tcp::Config::default())
@@ -38,9 +49,5 @@ pub(crate) fn transport(
             })
             .boxed()
     };
-    // A machine without name servers can still use addresses of numbers.
-    match dns::tokio::Transport::system(tcp) {
-        Ok(with_names) => Ok(with_names.boxed()),
-        Err(error) => Err(error),
-    }
+    Ok(tcp)
 }

@@ -2,6 +2,7 @@
 
 mod data;
 mod judge;
+mod policy;
 mod screen;
 pub(crate) mod stop;
 
@@ -73,6 +74,9 @@ pub(crate) struct RunArgs {
     /// The folder of the node: its identity, its ledger, its log
     #[arg(long, default_value = "murmur-state", value_name = "DIR")]
     state: PathBuf,
+    /// A limit of this node alone, such as `budget.epsilon=2`: it goes on mixing but adds nothing that could pass it
+    #[arg(long, value_name = "KEY=VALUE")]
+    set: Vec<String>,
     /// What to print: a screen for people, or JSON lines
     #[arg(long, value_enum, default_value_t = Log::Text)]
     log: Log,
@@ -115,10 +119,11 @@ fn print_identity(args: &IdArgs) -> Result<ExitCode> {
 fn run_node(args: &RunArgs) -> Result<ExitCode> {
     let path = args.swarm.as_deref().ok_or_else(|| Failure::new("`--swarm FILE` is missing"))?;
     let swarm = SwarmFile::load(path)?;
+    let policy = policy::Policy::parse(&args.set)?;
     let place = args.http.take()?;
-    let setup = args.data.setup(&swarm)?;
-    let (about, digest) = (setup.model.clone(), setup.digest);
     screen::start_log(args.log);
+    let setup = policy.apply(args.data.setup(&swarm)?)?;
+    let (about, digest) = (setup.model.clone(), setup.digest);
     let (outline, facts) = about_page(&setup);
     let mut page = args.http.serve(place, outline, vec![args.state.join(journal::FILE)], facts)?;
     let mut listen = args.listen.clone();
@@ -137,9 +142,10 @@ fn run_node(args: &RunArgs) -> Result<ExitCode> {
     };
     // One thread for the network: gradients and the disk have their own.
     let tokio = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
-    let outcome = tokio.block_on(drive(options, args, page.board()))?;
-    // A reader of stdin may still wait for a line.
+    let outcome = tokio.block_on(drive(options, args, page.board()));
+    // A reader of stdin may still wait for a line, however the node ended.
     tokio.shutdown_background();
+    let outcome = outcome?;
     data::save_model(&args.state.join(MODEL_FILE), (about.as_ref(), digest), &outcome)?;
     screen::farewell(&outcome, &args.state);
     page.over(if outcome.finished { "finished" } else { "stopped" });

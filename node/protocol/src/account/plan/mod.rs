@@ -6,8 +6,11 @@
 
 mod gossip;
 mod local;
+mod own;
 mod rounds;
 mod walk;
+
+pub use own::own_limit;
 
 use learn::calibrate::CalibrateError;
 use privacy::accountant::AccountError;
@@ -25,6 +28,9 @@ const LARGEST: f64 = 1e6;
 const TOLERANCE: f64 = 5e-4;
 /// Noise found in closed form is enlarged by this, far above the rounding of sums of prices.
 const UP: f64 = 1e-9;
+
+/// Nodes up to which all pairs are added up.
+const MOST_NODES: usize = 4096;
 
 /// A run to plan.
 #[derive(Debug, Clone, Copy)]
@@ -108,6 +114,18 @@ pub enum PlanError {
         /// What was given.
         value: f64,
     },
+    /// One contribution costs more than a node allows.
+    #[error(
+        "one contribution of this run costs ε = {one:.3} at δ = {delta:e}, and this node's own limit is {epsilon}"
+    )]
+    OwnLimit {
+        /// The limit.
+        epsilon: f64,
+        /// What one contribution costs.
+        one: f64,
+        /// δ.
+        delta: f64,
+    },
     /// The accountant refused.
     #[error(transparent)]
     Account(#[from] AccountError),
@@ -124,6 +142,9 @@ impl PlanError {
                 Some("use a number such as 2, or `noise_multiplier = 0` for a run without noise".into())
             }
             Self::OutOfReach { .. } => Some("use fewer rounds, a smaller batch, or a larger ε".into()),
+            Self::OwnLimit { .. } => Some(
+                "join with a larger `budget.epsilon`, or ask for a swarm whose contributions carry more noise (a smaller `privacy.epsilon`, or more rounds)".into(),
+            ),
             Self::Noise { .. } => Some("use a number such as 1, or `epsilon` to have it found".into()),
             Self::Account(error) => Some(error.hint()),
             Self::Network(error) => error.hint(),

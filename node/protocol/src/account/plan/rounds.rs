@@ -15,14 +15,11 @@ use crate::account::tally::Tally;
 use crate::account::{Prices, ReleaseKind, Shape};
 use crate::settings::{BudgetRule, Scope};
 
-/// Nodes up to which all pairs are added up.
-const MOST_NODES: usize = 4096;
-
 /// Most pairs that the search for the worst one looks at more closely.
 const MOST_CANDIDATES: usize = 24;
 
 /// Leverages with how often each occurs.
-type Histogram = Vec<(f64, f64)>;
+pub(super) type Histogram = Vec<(f64, f64)>;
 
 /// The least noise for a scope, and its limit; `None` where only `local` is left.
 pub(super) fn calibrated(
@@ -31,7 +28,7 @@ pub(super) fn calibrated(
     scope: Scope,
 ) -> Result<Option<Found>, PlanError> {
     let shape = question.shape;
-    if shape.nodes > MOST_NODES {
+    if shape.nodes > super::MOST_NODES {
         return Ok(None);
     }
     let in_full = f64::from(shape.rounds.clamp(1, 2));
@@ -83,8 +80,6 @@ fn sampled(question: &Question<'_>, epsilon: f64, scope: Scope) -> Result<Option
 
 /// The least ε that one order proves for all histograms, and the order.
 fn best_order(kind: ReleaseKind, histograms: &[Histogram], delta: f64) -> (f64, f64) {
-    let orders = (0..28).map(|at| 1.0 + 0.25 * libm::pow(1.3, f64::from(at)));
-    let orders = orders.map(|order| if order > 4.0 { order.round() } else { order });
     let epsilon = |order: f64| {
         let mut prices = Prices::new(vec![kind.renyi_price(order)]);
         let spent = |histogram: &Histogram| -> f64 {
@@ -94,13 +89,19 @@ fn best_order(kind: ReleaseKind, histograms: &[Histogram], delta: f64) -> (f64, 
         let most = histograms.iter().map(spent).fold(0.0, f64::max);
         rdp::conversion::epsilon(order, most, delta)
     };
-    orders
+    orders()
         .map(|order| (epsilon(order), order))
         .fold((f64::INFINITY, 2.0), |a, b| if b.0 < a.0 { b } else { a })
 }
 
+/// Rényi orders to choose from.
+pub(super) fn orders() -> impl Iterator<Item = f64> {
+    let orders = (0..28).map(|at| 1.0 + 0.25 * libm::pow(1.3, f64::from(at)));
+    orders.map(|order| if order > 4.0 { order.round() } else { order })
+}
+
 /// The largest divergence that an order converts to at most ε, rounded down.
-fn largest_divergence(order: f64, epsilon: f64, delta: f64) -> f64 {
+pub(super) fn largest_divergence(order: f64, epsilon: f64, delta: f64) -> f64 {
     let fits = |divergence: f64| rdp::conversion::epsilon(order, divergence, delta) <= epsilon;
     let (mut low, mut high) = (0.0, 1.0);
     while fits(high) && high < 1e12 {
@@ -118,7 +119,12 @@ fn largest_divergence(order: f64, epsilon: f64, delta: f64) -> f64 {
 }
 
 /// The largest sum of prices over the first `settled` rounds in this scope, with the leverages behind it.
-fn dearest(shape: &Shape, settled: u32, scope: Scope, price: &mut dyn FnMut(f64) -> f64) -> (f64, Histogram) {
+pub(super) fn dearest(
+    shape: &Shape,
+    settled: u32,
+    scope: Scope,
+    price: &mut dyn FnMut(f64) -> f64,
+) -> (f64, Histogram) {
     let nodes = shape.nodes;
     let mut sums = vec![0.0; nodes * nodes];
     for round in 0..settled {

@@ -3,7 +3,7 @@ use proptest::prelude::*;
 use topology::schedule::{Plan, shuffled_order};
 
 use super::super::ReleaseKind;
-use super::super::{Aim, Protects, Question, Visibility, epsilon_of, plan};
+use super::super::{Aim, PlanError, Protects, Question, Visibility, epsilon_of, own_limit, plan};
 use super::*;
 use crate::contribution::Budget;
 use crate::settings::Scope;
@@ -82,8 +82,50 @@ fn an_undisturbed_run_is_admitted_in_full_and_broken_rounds_are_refused_in_the_e
     }
 }
 
+#[test]
+fn a_limit_of_ones_own_that_the_first_contribution_would_pass_is_refused() {
+    for (protects, scope) in CASES {
+        let settings = planned(4, 3, protects, scope);
+        let shape = Shape::new(&settings, Adjacency::Node, DELTA);
+        let refused = own_limit(&shape, 0.05, scope).unwrap_err();
+        assert!(matches!(refused, PlanError::OwnLimit { one, .. } if one > 0.05), "{refused}");
+        let silent = Shape { release: DpEvent::NonPrivate, ..shape };
+        assert!(matches!(own_limit(&silent, 100.0, scope), Err(PlanError::OwnLimit { .. })));
+    }
+}
+
+#[test]
+fn a_limit_of_ones_own_lets_as_much_through_as_it_can() {
+    for (protects, scope) in CASES {
+        let mut settings = planned(8, 30, protects, scope);
+        let shape = Shape::new(&settings, Adjacency::Node, DELTA);
+        settings.budget = vec![own_limit(&shape, 1.0, scope).unwrap()];
+        let made = walk_through(&settings, 30, |_| false).made;
+        assert!((1..30).contains(&made), "{protects:?} {scope:?}: {made}");
+        // The swarm's own target again: an undisturbed run is hardly disturbed by it.
+        settings.budget = vec![own_limit(&shape, 2.0, scope).unwrap()];
+        let made = walk_through(&settings, 30, |_| false).made;
+        assert!(made >= 28, "{protects:?} {scope:?}: {made}");
+    }
+}
+
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(12))]
+    #[test]
+    fn a_limit_of_ones_own_is_never_passed(case in 0usize..5, nodes in 2usize..10, rounds in 8u32..12, breaks in any::<u64>()) {
+        let (protects, scope) = CASES[case];
+        let mut settings = planned(nodes, rounds, protects, scope);
+        let shape = Shape::new(&settings, Adjacency::Node, DELTA);
+        settings.budget = vec![own_limit(&shape, 1.5, scope).unwrap()];
+        let done = walk_through(&settings, 60, |round| breaks >> (round % 64) & 1 == 1);
+        let epsilons: Vec<f64> = done.leverages[1..].iter().map(|list| epsilon_towards(&settings, list)).collect();
+        let reached = match scope {
+            Scope::Worst | Scope::Local => epsilons.iter().copied().fold(0.0, f64::max),
+            Scope::Mean => epsilons.iter().sum::<f64>() / epsilons.len() as f64,
+        };
+        prop_assert!(reached <= 1.5 + 1e-9, "{:?} {:?}: {}", protects, scope, reached);
+    }
+
     #[test]
     fn the_target_is_never_passed_whatever_breaks(case in 0usize..5, nodes in 2usize..10, rounds in 1u32..12, breaks in any::<u64>()) {
         let (protects, scope) = CASES[case];

@@ -75,7 +75,7 @@ async fn two_idle_ends_keep_each_other_alive_and_close_together() {
     let (right, run_right) = open(b.compat(), (PeerId::random(), 2), bounds, inbox);
     let hour = async {
         tokio::time::sleep(Duration::from_secs(3600)).await;
-        assert!(left.answers(Duration::from_secs(1)).await && right.heard() > 800);
+        assert!(left.answers(Duration::from_secs(1)).await && *right.heard.borrow() > 800);
         drop(left);
     };
     let (_, (), _) = tokio::join!(run_left, hour, run_right);

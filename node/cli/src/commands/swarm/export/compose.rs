@@ -17,7 +17,8 @@ pub(super) fn text(plan: &Plan<'_>) -> String {
             "  {name}:\n    image: {}\n    command: {}\n    secrets: [swarm]\n    volumes: [\"{name}:/state\"]\n    \
              restart: on-failure\n    stop_grace_period: 15s\n",
             quoted(plan.image),
-            quoted_list(&command),
+            // Compose would put its own variables where a dollar sign is.
+            quoted_list(&command).replace('$', "$$"),
         ));
     }
     text.push_str("volumes:\n");

@@ -1,0 +1,122 @@
+//! What `murmur swarm export` writes is what the engines take: judged by their own schemas and checkers, where those are installed.
+
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use tempfile::TempDir;
+
+/// A swarm file with an awkward name, and hosts.
+fn swarm() -> TempDir {
+    let folder = tempfile::tempdir().expect("a folder");
+    let mut command = assert_cmd::Command::new(assert_cmd::cargo::cargo_bin!("murmur"));
+    command.args(["swarm", "init", "--name", "Clinic Trial é.2", "--nodes", "3", "--out"]);
+    command.arg(folder.path().join("swarm.toml")).assert().success();
+    std::fs::write(folder.path().join("hosts"), "a.example.org\nb.example.org\n\n# spare\nc-3\n")
+        .expect("a file");
+    folder
+}
+
+/// Exports in a format, into a file with this name.
+fn export(folder: &Path, format: &str, name: &str, more: &[&str]) -> PathBuf {
+    let out = folder.join(name);
+    let mut command = assert_cmd::Command::new(assert_cmd::cargo::cargo_bin!("murmur"));
+    command.args(["swarm", "export", "--format", format, "--swarm"]).arg(folder.join("swarm.toml"));
+    command.arg("--hosts").arg(folder.join("hosts")).arg("--out").arg(&out).args(more);
+    command.assert().success();
+    out
+}
+
+/// With the data of every node in a file whose name needs quotes everywhere, and without.
+const DATA: [&[&str]; 2] = [&[], &["--data", "/srv/it's $HOME/100% \"x\".csv:label=y"]];
+
+/// Runs a checker on a file; a line says so where it is not installed.
+fn passes(tool: &str, words: &[&str], file: &Path) {
+    match Command::new(tool).args(words).arg(file).output() {
+        Ok(output) => {
+            let said = [output.stdout, output.stderr].concat();
+            let text = std::fs::read_to_string(file).unwrap_or_default();
+            assert!(output.status.success(), "{tool}: {}\n{text}", String::from_utf8_lossy(&said));
+        }
+        Err(error) => eprintln!("skipped: no `{tool}` here ({error})"),
+    }
+}
+
+#[test]
+fn the_compose_file_keeps_to_the_compose_specification() {
+    for more in DATA {
+        let folder = swarm();
+        let file = export(folder.path(), "compose", "compose.yaml", more);
+        let text = std::fs::read_to_string(&file).expect("a file");
+        assert_eq!(text.contains("$$HOME"), !more.is_empty(), "a dollar sign stays one: {text}");
+        passes("check-jsonschema", &["--builtin-schema", "vendor.compose-spec"], &file);
+    }
+}
+
+#[test]
+fn the_kubernetes_objects_are_valid() {
+    for more in DATA {
+        let folder = swarm();
+        let file = export(folder.path(), "kubernetes", "swarm.yaml", more);
+        passes("kubernetes-validate", &["--strict"], &file);
+    }
+}
+
+#[test]
+fn systemd_takes_every_unit() {
+    for more in DATA {
+        let folder = swarm();
+        let file = export(folder.path(), "systemd", "units", more);
+        let text = std::fs::read_to_string(file).expect("units");
+        // The checker wants the program to be there.
+        let program = assert_cmd::cargo::cargo_bin!("murmur").display().to_string();
+        let text = text.replace("/usr/local/bin/murmur ", &format!("{program} "));
+        let units: Vec<&str> = text.split("# ").filter(|unit| unit.contains("[Unit]")).collect();
+        assert_eq!(units.len(), 3);
+        for (node, unit) in units.iter().enumerate() {
+            let file = folder.path().join(format!("murmur-{node}.service"));
+            std::fs::write(&file, format!("# {unit}")).expect("a file");
+            passes("systemd-analyze", &["verify", "--man=no"], &file);
+        }
+    }
+}
+
+#[test]
+fn bash_can_read_the_slurm_script() {
+    for more in DATA {
+        let folder = swarm();
+        let file = export(folder.path(), "slurm", "job.sh", more);
+        passes("bash", &["-n"], &file);
+    }
+}
+
+/// As far as one machine can play a cluster: `srun` and `scontrol` are stand-ins, and the node's words are what they should be.
+#[test]
+fn the_slurm_script_starts_each_node_with_its_own_words() {
+    let folder = swarm();
+    let file = export(folder.path(), "slurm", "job.sh", DATA[1]);
+    let bin = folder.path().join("bin");
+    std::fs::create_dir(&bin).expect("a folder");
+    let tool = |name: &str, text: &str| {
+        let path = bin.join(name);
+        std::fs::write(&path, format!("#!/bin/bash\n{text}\n")).expect("a file");
+        let mode = std::os::unix::fs::PermissionsExt::from_mode(0o755);
+        std::fs::set_permissions(path, mode).expect("it is ours");
+    };
+    tool("scontrol", "echo alpha; echo beta");
+    tool("srun", "while [[ $1 == --* ]]; do shift; done; SLURM_NTASKS=2 SLURM_PROCID=1 exec \"$@\"");
+    tool("murmur", "printf '%s\\n' \"$@\"");
+    let path = format!("{}:{}", bin.display(), std::env::var("PATH").unwrap_or_default());
+    let output = Command::new("bash")
+        .arg(file)
+        .env("PATH", path)
+        .env("SLURM_JOB_NODELIST", "x")
+        .env("MURMUR_STATE", "/state")
+        .output()
+        .expect("bash");
+    let said = String::from_utf8_lossy(&output.stdout);
+    let words: Vec<&str> = said.lines().collect();
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    for expected in [DATA[1][1], "/state/1", "/ip4/0.0.0.0/tcp/7001", "/dns/beta/tcp/7000"] {
+        assert!(words.contains(&expected), "no `{expected}` in {words:?}");
+    }
+}

@@ -1,0 +1,12 @@
+//! Swarms of real processes: on a LAN of network namespaces, under churn, among strangers, with limits of their own.
+//!
+//! Tests wait for what happens, never for time; every wait has a limit so that a failure does not hang. Those marked `ignored` take minutes: `./test heavy`.
+
+mod churn;
+mod disk;
+mod lan;
+mod policy;
+#[cfg(feature = "quic")]
+mod quic;
+mod rig;
+mod strangers;

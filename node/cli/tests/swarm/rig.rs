@@ -1,0 +1,341 @@
+//! Node processes whose status lines a test can wait for.
+
+use std::collections::BTreeSet;
+use std::io::{BufRead, BufReader, Write};
+use std::path::{Path, PathBuf};
+use std::process::{Child, ChildStdin, Command, Stdio};
+use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};
+use std::time::{Duration, Instant};
+
+use protocol::account::{Account, Shape};
+use protocol::config::Config;
+use protocol::{LogLine, Record, RunEvent, Setup};
+use runtime::driver::journal;
+use runtime::identity::Identity;
+use runtime::ledger::{Ledger, Owner};
+use runtime::swarm_file::SwarmFile;
+use serde_json::Value;
+use tempfile::TempDir;
+
+/// How long a test waits for anything before it fails.
+const PATIENCE: Duration = Duration::from_secs(240);
+
+/// A swarm file and the folders of its nodes.
+pub(crate) struct Home {
+    folder: TempDir,
+    pub(crate) nodes: usize,
+}
+
+impl Home {
+    /// Makes the swarm file.
+    pub(crate) fn new(name: &str, nodes: usize, settings: &[&str]) -> Self {
+        let folder = tempfile::tempdir().expect("a folder");
+        let mut command = Command::new(assert_cmd::cargo::cargo_bin!("murmur"));
+        command.args(["swarm", "init", "--name", name, "--nodes", &nodes.to_string(), "--out"]);
+        command.arg(folder.path().join("swarm.toml"));
+        settings.iter().for_each(|setting| {
+            command.args(["--set", setting]);
+        });
+        let output = command.output().expect("the program starts");
+        assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+        Self { folder, nodes }
+    }
+
+    pub(crate) fn path(&self) -> &Path {
+        self.folder.path()
+    }
+
+    pub(crate) fn state(&self, node: usize) -> PathBuf {
+        self.folder.path().join(node.to_string())
+    }
+
+    /// The command of a node on loopback, which is told where the others are.
+    pub(crate) fn command(&self, node: usize) -> Launch {
+        self.launch(node, Vec::new(), &["--listen", "/ip4/127.0.0.1/tcp/0", "--no-mdns"])
+    }
+
+    /// The same at another address.
+    #[cfg(feature = "quic")]
+    pub(crate) fn command_at(&self, node: usize, listen: &str) -> Launch {
+        self.launch(node, Vec::new(), &["--listen", listen, "--no-mdns"])
+    }
+
+    /// The command of a node that finds the others by itself, behind a prefix such as `ip netns exec NAME`.
+    pub(crate) fn command_behind(&self, node: usize, prefix: Vec<String>) -> Launch {
+        self.launch(node, prefix, &[])
+    }
+
+    fn launch(&self, node: usize, prefix: Vec<String>, more: &[&str]) -> Launch {
+        let mut words = prefix;
+        words.push(assert_cmd::cargo::cargo_bin!("murmur").display().to_string());
+        words.extend(["node", "--swarm"].map(str::to_owned));
+        words.push(self.path().join("swarm.toml").display().to_string());
+        words.push("--state".to_owned());
+        words.push(self.state(node).display().to_string());
+        words.extend(["--shard".to_owned(), format!("{node}/{}", self.nodes)]);
+        words.extend(["--child", "--log", "json"].iter().chain(more).map(|&word| word.to_owned()));
+        Launch { words, errors: self.path().join(format!("{node}.stderr")) }
+    }
+
+    /// All nodes on loopback, each told where the others are.
+    pub(crate) fn start_all(&self) -> Vec<Node> {
+        let mut nodes: Vec<Node> = (0..self.nodes).map(|node| self.command(node).go()).collect();
+        introduce(&mut nodes);
+        nodes
+    }
+
+    /// A node again, told where these are.
+    pub(crate) fn restart(&self, node: usize, others: &[String]) -> Node {
+        let mut again = self.command(node).go();
+        others.iter().for_each(|address| again.meet(address));
+        again
+    }
+
+    /// What a node has written down, in order.
+    pub(crate) fn log(&self, node: usize) -> Vec<LogLine> {
+        let path = self.state(node).join(journal::FILE);
+        journal::read(&path).map(|(lines, _)| lines).unwrap_or_default()
+    }
+
+    pub(crate) fn logs(&self) -> Vec<Vec<LogLine>> {
+        (0..self.nodes).map(|node| self.log(node)).collect()
+    }
+
+    /// Contributions that left a node by its log, which has a line before anything leaves.
+    pub(crate) fn released(&self, node: usize) -> usize {
+        let released = |line: &&LogLine| matches!(line.event, RunEvent::Released { .. });
+        self.log(node).iter().filter(released).count()
+    }
+
+    pub(crate) fn config(&self) -> Config {
+        let file = SwarmFile::load(&self.path().join("swarm.toml")).expect("a swarm file");
+        Config::from_toml(&file.config, "test").expect("a configuration")
+    }
+
+    /// What a node has in its ledger; it must have ended.
+    pub(crate) fn records(&self, node: usize) -> Vec<Record> {
+        let config = self.config();
+        let state = self.state(node);
+        let identity = Identity::load_or_create(&state).expect("an identity");
+        let run = format!("{} ({})", config.name, config.digest());
+        let owner = Owner { identity: identity.peer_id().to_base58(), run };
+        let (ledger, _) = Ledger::open(&state, &owner).expect("a ledger");
+        ledger.records().expect("records")
+    }
+
+    /// The run as an account sees it, and the account of what the nodes have written down.
+    pub(crate) fn account(&self) -> (Shape, Account) {
+        let shape = Setup::new(self.config()).expect("a run").shape();
+        let mut account = Account::new(shape.clone()).expect("an account");
+        // Round by round: an account that hears of one node first must take it that the others added nothing.
+        let mut lines: Vec<(u64, LogLine)> = self.logs().into_iter().flat_map(by_round).collect();
+        lines.sort_by_key(|(round, _)| *round);
+        lines.iter().for_each(|(_, line)| account.push(line));
+        account.settle_final();
+        (shape, account)
+    }
+
+    /// The bytes of the model that a node left behind.
+    pub(crate) fn model(&self, node: usize) -> Vec<u8> {
+        std::fs::read(self.state(node).join("model.safetensors")).expect("a model")
+    }
+
+    /// Test accuracy of the model that a node left behind.
+    pub(crate) fn accuracy(&self, node: usize) -> f64 {
+        let setup = Setup::new(self.config()).expect("a run");
+        let path = self.state(node).join("model.safetensors");
+        let (params, _) = learn::checkpoint::load(&path, setup.model.as_ref()).expect("a model");
+        let quality = sim::metrics::Judge::new(&setup).judge(&[params.as_slice()]).expect("a test set");
+        quality.test_acc.expect("a classifier")
+    }
+}
+
+/// The lines of one node, each with the round in which it was written.
+fn by_round(lines: Vec<LogLine>) -> Vec<(u64, LogLine)> {
+    let mut round = 0;
+    let place = |line: LogLine| {
+        let said = serde_json::to_value(&line).expect("a line")["round"].as_u64();
+        round = round.max(said.unwrap_or(0));
+        (round, line)
+    };
+    lines.into_iter().map(place).collect()
+}
+
+/// Tells every node where the others listen.
+pub(crate) fn introduce(nodes: &mut [Node]) {
+    let addresses: Vec<String> = nodes.iter_mut().map(Node::address).collect();
+    for (at, node) in nodes.iter_mut().enumerate() {
+        let others = addresses.iter().enumerate().filter(|(other, _)| *other != at);
+        others.for_each(|(_, address)| node.meet(address));
+    }
+}
+
+/// A command that is not running yet.
+pub(crate) struct Launch {
+    words: Vec<String>,
+    errors: PathBuf,
+}
+
+impl Launch {
+    pub(crate) fn with(mut self, words: &[&str]) -> Self {
+        self.words.extend(words.iter().map(|&word| word.to_owned()));
+        self
+    }
+
+    /// Starts it with its status lines in a pipe and its messages in a file.
+    pub(crate) fn go(self) -> Node {
+        let errors =
+            std::fs::OpenOptions::new().create(true).append(true).open(&self.errors).expect("a file");
+        let mut process = Command::new(&self.words[0])
+            .args(&self.words[1..])
+            .env("RAYON_NUM_THREADS", "1")
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .stderr(errors)
+            .spawn()
+            .expect("the program starts");
+        let stdin = process.stdin.take();
+        let stdout = process.stdout.take().expect("it is piped");
+        let (lines, statuses) = channel();
+        std::thread::spawn(move || {
+            for line in BufReader::new(stdout).lines().map_while(Result::ok) {
+                // Nobody listens any more where the test has gone on.
+                let _ = lines.send(serde_json::from_str(&line).expect("a JSON line"));
+            }
+        });
+        Node { process, stdin, statuses, last: Value::Null, errors: self.errors }
+    }
+
+    /// Runs it to its end, for what it says.
+    pub(crate) fn output(self) -> std::process::Output {
+        Command::new(&self.words[0]).args(&self.words[1..]).output().expect("the program starts")
+    }
+}
+
+/// A running node.
+pub(crate) struct Node {
+    process: Child,
+    stdin: Option<ChildStdin>,
+    statuses: Receiver<Value>,
+    /// The latest status that was read.
+    pub(crate) last: Value,
+    errors: PathBuf,
+}
+
+impl Node {
+    /// Waits until a status says it.
+    pub(crate) fn until<T>(&mut self, what: &str, says: impl Fn(&Value) -> Option<T>) -> T {
+        let deadline = Instant::now() + PATIENCE;
+        if let Some(found) = says(&self.last) {
+            return found;
+        }
+        loop {
+            match self.statuses.recv_timeout(deadline.saturating_duration_since(Instant::now())) {
+                Ok(status) => self.last = status,
+                Err(error) => self.fail(what, error),
+            }
+            if let Some(found) = says(&self.last) {
+                return found;
+            }
+        }
+    }
+
+    fn fail(&self, what: &str, error: RecvTimeoutError) -> ! {
+        let words = std::fs::read_to_string(&self.errors).unwrap_or_default();
+        let last: Vec<&str> = words.lines().rev().take(15).collect();
+        panic!("waiting for {what}: {error}; last status {}\nlast words:\n{}", self.last, last.join("\n"))
+    }
+
+    pub(crate) fn until_round(&mut self, round: u64) {
+        self.until(&format!("round {round}"), |status| (status["round"].as_u64()? >= round).then_some(()));
+    }
+
+    /// Takes in what was said meanwhile, without waiting.
+    pub(crate) fn catch_up(&mut self) -> &Value {
+        while let Ok(status) = self.statuses.try_recv() {
+            self.last = status;
+        }
+        &self.last
+    }
+
+    pub(crate) fn address(&mut self) -> String {
+        self.until("an address", |status| status["addresses"][0].as_str().map(str::to_owned))
+    }
+
+    pub(crate) fn meet(&mut self, address: &str) {
+        let stdin = self.stdin.as_mut().expect("it is open");
+        writeln!(stdin, "peer {address}").expect("the node listens");
+    }
+
+    /// Kills it without a warning, at whatever it is doing.
+    pub(crate) fn kill(mut self) {
+        self.process.kill().expect("it runs");
+        self.process.wait().expect("it ends");
+    }
+
+    /// Asks it to stop, and waits.
+    pub(crate) fn stop(mut self) -> bool {
+        // The end of the pipe is how a parent asks.
+        self.stdin = None;
+        self.finish()
+    }
+
+    /// Lets it run to its end.
+    pub(crate) fn finish(mut self) -> bool {
+        let deadline = Instant::now() + PATIENCE;
+        loop {
+            match self.statuses.recv_timeout(deadline.saturating_duration_since(Instant::now())) {
+                Ok(status) => self.last = status,
+                Err(RecvTimeoutError::Disconnected) => break,
+                Err(error) => self.fail("its end", error),
+            }
+        }
+        self.process.wait().expect("it ends").success()
+    }
+
+    /// Resident memory in kilobytes.
+    pub(crate) fn resident(&self) -> u64 {
+        let status = std::fs::read_to_string(format!("/proc/{}/status", self.process.id())).expect("it runs");
+        let line = status.lines().find(|line| line.starts_with("VmRSS:")).expect("memory");
+        line.split_whitespace().nth(1).and_then(|number| number.parse().ok()).expect("a number")
+    }
+}
+
+impl Drop for Node {
+    fn drop(&mut self) {
+        // Already gone where a test let it finish.
+        let _ = self.process.kill();
+        let _ = self.process.wait();
+    }
+}
+
+/// Numbers that are the same in every run of a test.
+pub(crate) struct Dice(u64);
+
+impl Dice {
+    pub(crate) fn new(seed: u64) -> Self {
+        Self(seed)
+    }
+
+    /// Below `sides` (SplitMix64).
+    pub(crate) fn roll(&mut self, sides: u64) -> u64 {
+        self.0 = self.0.wrapping_add(0x9E37_79B9_7F4A_7C15);
+        let mut z = self.0;
+        z = (z ^ (z >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
+        z = (z ^ (z >> 27)).wrapping_mul(0x94D0_49BB_1331_11EB);
+        (z ^ (z >> 31)) % sides
+    }
+
+    /// So many different numbers below `sides`.
+    pub(crate) fn pick(&mut self, count: usize, sides: usize) -> Vec<usize> {
+        let mut picked = BTreeSet::new();
+        let mut order = Vec::new();
+        while order.len() < count {
+            let number = self.roll(sides as u64) as usize;
+            if picked.insert(number) {
+                order.push(number);
+            }
+        }
+        order
+    }
+}

@@ -1,0 +1,147 @@
+//! From a connection to a link: hello, who may take part, and which of two with one identity.
+
+use std::io;
+
+use libp2p::{Multiaddr, PeerId, Stream};
+use tokio::time::Instant;
+
+use super::{Current, EventLoop, Met, PROBE, PROTOCOL, chain};
+use crate::network::Event;
+use crate::network::admission::{Verdict, admission};
+use crate::network::behaviour::PENDING;
+use crate::network::hello::{HelloError, Introduction, hello};
+use crate::network::link;
+use crate::wire::{Card, Frame, Refusal, WireError, write_frame};
+
+impl EventLoop {
+    /// Opens a conversation, where there is none.
+    pub(super) fn greet(&mut self, peer: PeerId) {
+        if self.links.contains_key(&peer) || self.greeting.contains(&peer) {
+            return;
+        }
+        self.greeting.push(peer);
+        let (mut streams, us) = (self.streams.clone(), self.introduction());
+        self.hellos.spawn(async move {
+            let opened = streams.open_stream(peer, PROTOCOL).await;
+            let met = match opened {
+                Ok(stream) => converse(stream, &us, peer).await,
+                Err(error) => Err(HelloError::Wire(WireError::Io(io::Error::other(error)))),
+            };
+            (peer, met)
+        });
+    }
+
+    pub(super) fn on_stream(&mut self, peer: PeerId, stream: Stream) {
+        // Nobody needs several hellos at once.
+        if self.greeting.contains(&peer) || self.greeting.len() > 4 * PENDING as usize {
+            return;
+        }
+        self.greeting.push(peer);
+        let us = self.introduction();
+        self.hellos.spawn(async move { (peer, converse(stream, &us, peer).await) });
+    }
+
+    pub(super) fn introduction(&self) -> Introduction {
+        let card = Card {
+            run: self.settings.run.clone(),
+            config: self.settings.digest.0,
+            instance: self.instance,
+            standing: self.standing.borrow().clone(),
+            addresses: self.swarm.listeners().take(8).map(Multiaddr::to_string).collect(),
+        };
+        Introduction {
+            me: self.me,
+            secret: self.settings.secret.clone(),
+            card,
+            config: self.settings.config.clone(),
+        }
+    }
+
+    pub(super) async fn on_hello(&mut self, peer: PeerId, result: Result<Met, HelloError>) {
+        self.greeting.retain(|other| *other != peer);
+        match result {
+            Ok(met) => self.on_met(met).await,
+            Err(HelloError::Refused { refusal, reason }) => {
+                self.book.refused(&peer, Instant::now());
+                self.tell(Event::Refused { peer, refusal, reason }).await;
+                self.hang_up(peer);
+            }
+            Err(error) => {
+                if !matches!(error, HelloError::Wire(WireError::Io(_)) | HelloError::Slow) {
+                    self.book.refused(&peer, Instant::now());
+                    self.tell(Event::TurnedAway { peer: Some(peer), reason: chain(&error) }).await;
+                }
+                self.hang_up(peer);
+            }
+        }
+    }
+
+    pub(super) async fn on_met(&mut self, met: Met) {
+        let standing = self.standing.borrow().clone();
+        match admission((self.me, &standing), (met.peer, &met.card.standing)) {
+            Verdict::Admit => {}
+            Verdict::Refuse(refusal, reason) => return self.refuse(met, refusal, reason).await,
+            Verdict::Excluded(reason) => {
+                self.book.refused(&met.peer, Instant::now());
+                let refused = Event::Refused { peer: met.peer, refusal: Refusal::Closed, reason };
+                self.tell(refused).await;
+                return self.hang_up(met.peer);
+            }
+        }
+        match self.links.get(&met.peer) {
+            Some(current) if current.instance != met.card.instance => {
+                // A restarted node, or a second one with the same identity? The old link knows.
+                let link = current.link.clone();
+                self.probes.spawn(async move { (met, link.answers(PROBE).await) });
+            }
+            _ => self.install(met).await,
+        }
+    }
+
+    pub(super) async fn on_probe(&mut self, met: Met, alive: bool) {
+        if alive {
+            let reason = format!("another process with the identity {} is connected", met.peer);
+            self.refuse(met, Refusal::Duplicate, reason).await;
+        } else {
+            self.install(met).await;
+        }
+    }
+
+    pub(super) async fn refuse(&mut self, met: Met, refusal: Refusal, reason: String) {
+        self.book.refused(&met.peer, Instant::now());
+        self.tell(Event::TurnedAway { peer: Some(met.peer), reason: reason.clone() }).await;
+        let Met { mut stream, peer, .. } = met;
+        let deadline = self.settings.patience.frame;
+        self.hellos.spawn(async move {
+            let frame = Frame::Refuse(refusal, reason);
+            let _ = tokio::time::timeout(deadline, write_frame(&mut stream, &frame)).await;
+            let _ = futures::AsyncWriteExt::close(&mut stream).await;
+            (peer, Err(HelloError::Slow))
+        });
+    }
+
+    pub(super) async fn install(&mut self, met: Met) {
+        let Met { peer, card, stream } = met;
+        let now = Instant::now();
+        let parsed = card.addresses.iter().take(8).filter_map(|address| address.parse().ok());
+        self.book.add(peer, parsed.collect::<Vec<_>>(), now);
+        self.book.reached(&peer, now);
+        let id = self.next_link;
+        self.next_link += 1;
+        let bounds = (self.settings.limits, self.settings.patience);
+        let (link, run) = link::open(stream, (peer, id), bounds, self.inbox.clone());
+        self.introduce(&link);
+        let replaced = self.links.insert(peer, Current { link: link.clone(), instance: card.instance });
+        if let Some(old) = replaced {
+            let reason = "replaced by a new one".to_owned();
+            self.tell(Event::Lost { peer, id: old.link.id, reason }).await;
+        }
+        self.tell(Event::Linked { link, standing: card.standing }).await;
+        self.running.spawn(async move { (peer, id, run.await) });
+    }
+}
+
+async fn converse(mut stream: Stream, us: &Introduction, peer: PeerId) -> Result<Met, HelloError> {
+    let card = hello(&mut stream, us, peer).await?;
+    Ok(Met { peer, card, stream })
+}

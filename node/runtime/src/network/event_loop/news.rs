@@ -1,0 +1,39 @@
+//! Who tells whom about whom.
+
+use libp2p::{Multiaddr, PeerId};
+use tokio::time::Instant;
+
+use super::{EventLoop, NEWS};
+use crate::network::link::Link;
+use crate::wire::{Frame, Known};
+
+impl EventLoop {
+    /// Tells a newcomer whom we know; the others hear about it with the next news.
+    pub(super) fn introduce(&mut self, newcomer: &Link) {
+        let others: Vec<Known> = self.links.keys().filter_map(|peer| self.book.known(peer)).collect();
+        if !others.is_empty() {
+            let _ = newcomer.send(Frame::Members(others));
+        }
+        self.news.push(newcomer.peer);
+        self.news_at.get_or_insert_with(|| Instant::now() + NEWS);
+    }
+
+    /// One frame about all who came lately: one for each would be a frame per pair and node.
+    pub(super) fn spread_news(&mut self) {
+        self.news_at = None;
+        let news: Vec<Known> = self.news.drain(..).filter_map(|peer| self.book.known(&peer)).collect();
+        for current in self.links.values() {
+            let _ = current.link.send(Frame::Members(news.clone()));
+        }
+    }
+
+    pub(super) fn on_known(&mut self, known: Vec<Known>) {
+        let now = Instant::now();
+        for Known { peer, addresses } in known {
+            let Ok(peer) = PeerId::from_bytes(&peer) else { continue };
+            let addresses: Vec<Multiaddr> =
+                addresses.iter().take(8).filter_map(|address| address.parse().ok()).collect();
+            self.book.add(peer, addresses, now);
+        }
+    }
+}
