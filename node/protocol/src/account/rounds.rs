@@ -252,9 +252,17 @@ impl RoundsFold {
             kinds[position] = kind;
         }
         if shape.witnesses.is_some() && !round.released.is_empty() {
-            // Others' lines are not here; that every member contributed is known where the sum says so.
-            if round.counts.len() != 1 || round.counts.first() != Some(&(members.len() as u32)) {
-                return false;
+            // Others' lines are not here; how many contributed is known where the sum says so.
+            let (Some(&count), 1) = (round.counts.first(), round.counts.len()) else { return false };
+            let Some(silent) = members.len().checked_sub(count as usize) else { return false };
+            if silent > 0 {
+                let equal = shape.noise.is_empty() && variances.iter().all(|&one| one == 0.0 || one == 1.0);
+                if equal {
+                    charge_with_silent(shape, tally, &plan, &members, (&round.released, silent));
+                    // Who was silent is not known: for a coalition nobody hides anybody.
+                    self.clean.push(Clean { round: at, epoch, variances });
+                }
+                return equal;
             }
             for (&member, variance) in members.iter().zip(&mut variances) {
                 *variance = if *variance > 0.0 { *variance } else { shape.variance(member) };
@@ -298,6 +306,29 @@ impl RoundsFold {
 
 fn plan_of(shape: &Shape, round: u32, nodes: usize) -> Option<Plan> {
     Plan::with_order(shuffled_order(&shape.key, u64::from(round), nodes)).ok()
+}
+
+/// Charges a round in which some, nobody knows who, added nothing: as if all of them had been in every sum that a watcher heard.
+fn charge_with_silent(
+    shape: &Shape,
+    tally: &mut Tally,
+    plan: &Plan,
+    members: &[usize],
+    (released, silent): (&[(usize, usize)], usize),
+) {
+    let up = |among: usize| (1.0 / among.saturating_sub(silent).max(1) as f64).next_up().min(1.0);
+    for &(source, kind) in released {
+        let Ok(position) = members.binary_search(&source) else { continue };
+        for watcher in (0..shape.nodes).filter(|&watcher| watcher != source) {
+            let heard = match members.binary_search(&watcher) {
+                Ok(at) => plan.heard_among(position, at),
+                Err(_) => Some(members.len()),
+            };
+            if let Some(among) = heard {
+                tally.charge((source, watcher), kind, up(among));
+            }
+        }
+    }
 }
 
 /// Those outside the roster learn the total at most.

@@ -334,16 +334,33 @@ fn a_node_prices_its_own_loss_from_its_own_log_and_says_nothing_of_others() {
 }
 
 #[test]
-fn a_round_in_which_somebody_added_nothing_is_charged_in_full_by_a_node_that_cannot_know_who() {
-    let mut lines = log(4, &[Fate::Clean; 2]);
-    for line in &mut lines {
-        if let RunEvent::RoundDone { count, round: 0, .. } = &mut line.event {
-            *count = 3;
-        }
+fn a_node_that_cannot_know_who_added_nothing_takes_them_to_be_missing_from_every_sum() {
+    let silent = 2;
+    let whole: Vec<LogLine> = log(8, &[Fate::Clean; 3])
+        .into_iter()
+        .filter(|line| {
+            let is_release = matches!(line.event, RunEvent::Released { .. });
+            !(is_release && line.node.is_some_and(|node| node < silent))
+        })
+        .map(|mut line| {
+            if let RunEvent::RoundDone { count, .. } = &mut line.event {
+                *count = 8 - silent;
+            }
+            line
+        })
+        .collect();
+    let mut all = account_of(8, 3, &whole);
+    all.settle_final();
+    let mut mine = own_account(8, 5, &whole);
+    for watcher in (0..8).filter(|&watcher| watcher != 5) {
+        let (found, least) = (mine.mu2(5, watcher), all.mu2(5, watcher));
+        assert!(found >= least, "{watcher}: {found} {least}");
+        assert!(found <= 3.0 / (Z * Z) * (1.0 + 1e-9), "{watcher}: {found}");
     }
-    let mut mine = own_account(4, 1, &lines);
-    // The first for want of a name, the second because nobody went on from it.
-    assert!((mine.mu2(1, 0) - 2.0 / (Z * Z)).abs() < 1e-6);
+    let most = (0..5).map(|watcher| mine.mu2(5, watcher)).fold(f64::INFINITY, f64::min);
+    assert!(most < 2.9 / (Z * Z), "somebody heard a sum of more than the silent and one: {most}");
+    let (together, _) = mine.coalition(&[1, 2]).unwrap();
+    assert!((together[5] - mine.pairs().local_epsilon(5).unwrap()).abs() < 1e-6);
 }
 
 #[test]
