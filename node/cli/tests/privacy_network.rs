@@ -119,6 +119,9 @@ fn a_walk_that_is_not_made_yet_is_an_estimate_and_says_so() {
     assert!(found["guarantee"].as_str().unwrap().starts_with("None before the walk is made"));
     assert_eq!(found["method"], "monte-carlo");
     assert!(found["mu2_margin_95"][0][1].as_f64().unwrap() > 0.0);
+    // At order 2 a divergence is at least the mean over paths, by Jensen's inequality.
+    let (mean, divergence) = (&found["mu2"][0][1], &found["renyi_2_upper_95"][0][1]);
+    assert!(divergence.as_f64().unwrap() >= mean.as_f64().unwrap(), "{divergence} for {mean}");
 }
 
 #[test]

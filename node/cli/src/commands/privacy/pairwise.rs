@@ -76,6 +76,7 @@ fn json(model: &Model, priced: &Priced, noise: Noise) -> Result<Vec<u8>> {
         ("mu2", Some(&priced.mu2)),
         ("epsilon", Some(&priced.epsilon)),
         ("mu2_margin_95", priced.margin.as_ref()),
+        ("renyi_2_upper_95", priced.renyi_2.as_ref()),
     ];
     for (name, table) in tables.into_iter().filter_map(|(name, table)| Some((name, table?))) {
         write!(bytes, ",\"{name}\":[")?;

@@ -1,0 +1,30 @@
+"""Graphs as lists of neighbours, for what a script walks over or checks by hand."""
+import subprocess
+import sys
+
+
+def neighbours(given, spec):
+    """Who is joined to whom, as `murmur` numbers the nodes of the graph's largest component."""
+    command = [given.murmur, "topology", spec, "--largest-component", "--format", "edges"]
+    done = subprocess.run(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+    if done.returncode != 0:
+        sys.exit(f"error: `{' '.join(command)}` failed\n{done.stderr}")
+    lines = [line for line in done.stdout.splitlines() if line.strip() and not line.startswith("#")]
+    edges = [tuple(map(int, line.split()[:2])) for line in lines]
+    near = [[] for _ in range(1 + max(map(max, edges)))]
+    for u, v in edges:
+        near[u].append(v)
+        near[v].append(u)
+    return near
+
+
+def metropolis_walk(near, steps, draw):
+    """A path of the token: from u to a neighbour v with probability 1/(1 + max(d_u, d_v)), else it stays."""
+    node = draw.randrange(len(near))
+    path = [node]
+    while len(path) < steps:
+        other = draw.choice(near[node])
+        if draw.random() < len(near[node]) / (1 + max(len(near[node]), len(near[other]))):
+            node = other
+        path.append(node)
+    return path
