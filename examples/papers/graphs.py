@@ -1,20 +1,20 @@
 """Graphs as lists of neighbours, for what a script walks over or checks by hand."""
+import json
 import subprocess
 import sys
 
 
 def neighbours(given, spec):
     """Who is joined to whom, as `murmur` numbers the nodes of the graph's largest component."""
-    command = [given.murmur, "topology", spec, "--largest-component", "--format", "edges"]
+    command = [given.murmur, "topology", spec, "--largest-component", "--format", "node-link"]
     done = subprocess.run(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
     if done.returncode != 0:
         sys.exit(f"error: `{' '.join(command)}` failed\n{done.stderr}")
-    lines = [line for line in done.stdout.splitlines() if line.strip() and not line.startswith("#")]
-    edges = [tuple(map(int, line.split()[:2])) for line in lines]
-    near = [[] for _ in range(1 + max(map(max, edges)))]
-    for u, v in edges:
-        near[u].append(v)
-        near[v].append(u)
+    found = json.loads(done.stdout)
+    near = [[] for _ in found["nodes"]]
+    for edge in found.get("links", found.get("edges")):
+        near[edge["source"]].append(edge["target"])
+        near[edge["target"]].append(edge["source"])
     return near
 
 

@@ -36,7 +36,7 @@ def central_epsilon(given, p, sigma):
     """Every step takes a Poisson sample of one user in n, and everybody sees every model."""
     event = f"gaussian:sigma={sigma / p['clip']},rate={1 / p['nodes']},count={p['steps']}"
     found = paper.murmur(given, "privacy", "account", "--event", event, "--delta", p["delta"], "--accountant", "pld")
-    return found["results"][0]["epsilon"]
+    return found["accountants"][0]["epsilon"]
 
 
 def central_sigma(given, p):
@@ -48,9 +48,10 @@ def central_sigma(given, p):
     return high
 
 
-def walk_sigma(given, p, path, watchers, of):
+def walk_sigma(given, p, path, of):
+    """For the path that was walked: what anybody who held the token can learn about anybody else, all pairs."""
     return paper.murmur(given, "privacy", "calibrate", "--epsilon", p["epsilon"], "--delta", p["delta"], "--sensitivity", p["clip"],
-                        "--path", path, "--nodes", p["nodes"], "--analysis", "walk", "--watcher", watchers, "--of", of)["sigma"]
+                        "--path", path, "--nodes", p["nodes"], "--analysis", "walk", "--of", of)["sigma"]
 
 
 def walk_epsilons(given, p, path, watchers, sigma):
@@ -86,8 +87,8 @@ def main():
     watchers = ",".join(str(node * step) for node in range(p["watchers"]))
     with tempfile.TemporaryDirectory() as folder:
         path = path_file(p, folder)
-        exact = {"local": local_sigma(given, p), "network": walk_sigma(given, p, path, watchers, "worst"), "central": central_sigma(given, p)}
-        mean_pair = walk_sigma(given, p, path, watchers, "mean")
+        exact = {"local": local_sigma(given, p), "network": walk_sigma(given, p, path, "worst"), "central": central_sigma(given, p)}
+        mean_pair = walk_sigma(given, p, path, "mean")
         epsilons = walk_epsilons(given, p, path, watchers, published["network"])
     rows = [[kind, published[kind], exact[kind], 2 * exact[kind]] for kind in ("local", "network", "central")]
     rows.insert(2, ["network, mean over pairs", None, mean_pair, 2 * mean_pair])

@@ -21,7 +21,7 @@ Phi = statistics.NormalDist().cdf
 
 def account(given, event, delta, accountant):
     found = paper.murmur(given, "privacy", "account", "--event", event, "--delta", delta, "--accountant", accountant)
-    return found["results"][0]["epsilon"]
+    return found["accountants"][0]["epsilon"]
 
 
 def gaussian(given, p):
@@ -67,7 +67,7 @@ def subsampling(given, p):
     for epsilon, rate in p["subsampling"]:
         event = f"approximate:epsilon={epsilon},delta=1e-9,sample={round(1000 * rate)},population=1000"
         formula = math.log1p(rate * math.expm1(epsilon))
-        ours = account(given, event, rate * 1e-9, "basic")
+        ours = account(given, event, rate * 1e-9 * (1 + 1e-9), "basic")
         yield f"({epsilon:g}, 1e-9) on a sample of {rate:g}", "ln(1 + q(e^ε − 1))", formula, ours, close(ours, formula)
 
 
@@ -114,9 +114,9 @@ def averaging(given, p):
     """Noise once, then gossip until all agree: what is left of the noise is σ²/n, so a pair that only sees the mean loses 1/n."""
     for spec in p["averaging"]:
         facts = paper.murmur(given, "topology", spec)
-        gap, steps = facts["spectrum"]["gap"], facts["spectrum"]["mixing_rounds"]
+        gap, steps = facts["spectral_gap"], facts["mixing_rounds"]
         # Disagreement shrinks by at least 1 − gap in each step where the smallest eigenvalue is not larger in size.
-        rule = math.ceil(math.log(1e-3) / math.log(max(1 - gap, -facts["spectrum"]["lambda_min"])))
+        rule = math.ceil(math.log(1e-3) / math.log(max(1 - gap, -facts["lambda_min"])))
         yield f"gossip on {spec} until 0.001", "ln(0.001)/ln λ", float(rule), float(steps), abs(steps - rule) <= 1
 
 

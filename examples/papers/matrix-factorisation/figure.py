@@ -20,7 +20,7 @@ import projection
 KINDS = {"earlier": "bound of Cyffers et al. (2022, corrected)", "published": "matrix factorisation (2026)", "linear": "linear, at most local",
          "contractive": "contractive: sound for convex SGD"}
 # The definition in plain Python takes (degree · rounds)² · nodes · rounds operations.
-MOST_FOR_PYTHON = 20_000_000
+MOST_FOR_PYTHON = 3_000_000
 
 
 def earlier_bound(near, rounds, attacker):

@@ -21,7 +21,7 @@ KINDS = {"published": "published sum, at most local", "exact": "exact (rounds)",
 
 def facts(given, spec):
     found = paper.murmur(given, "topology", spec, "--largest-component")
-    return found["nodes"], found["spectrum"]["gap"]
+    return found["nodes"], found["spectral_gap"]
 
 
 def steps(nodes, gap, sigma):
@@ -125,8 +125,8 @@ def accuracy(given, own, data, nodes, kind, graph, count, seed):
     if kind == "gossip":
         settings |= {"algorithm.schedule": f"resampled:{graph}", "algorithm.mixing_steps": count}
     else:
-        # The curator adds what is left of the nodes' noise after averaging.
-        settings["privacy.noise_multiplier"] = own["sigma"] / math.sqrt(nodes)
+        # The curator's one noise on the sum is as large as all noises of the nodes together.
+        settings["privacy.noise_multiplier"] = own["sigma"] * math.sqrt(nodes)
     with tempfile.TemporaryDirectory() as folder:
         flags = [word for key, value in settings.items() for word in ("--set", f"{key}={value}")]
         return 100 * paper.murmur(given, "sim", HERE / "houses.toml", "--out", folder, *flags)["test_acc"]

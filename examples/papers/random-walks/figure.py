@@ -25,7 +25,7 @@ KINDS = {"published": "closed form (ICML 2024)", "mean_of_paths": "mean over sam
 def steps(given, spec, sigma):
     """The paper's length of a walk: 20·⌈ln(n)/λ⌉·(1/4 + σ²)/σ², with λ the spectral gap."""
     facts = paper.murmur(given, "topology", spec, "--largest-component")
-    nodes, gap = facts["nodes"], facts["spectrum"]["gap"]
+    nodes, gap = facts["nodes"], facts["spectral_gap"]
     return nodes, int(20 * math.ceil(math.log(nodes) / gap) * (0.25 + sigma ** 2) / sigma ** 2)
 
 

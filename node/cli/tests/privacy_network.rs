@@ -125,6 +125,33 @@ fn a_walk_that_is_not_made_yet_is_an_estimate_and_says_so() {
 }
 
 #[test]
+fn the_sum_of_the_matrix_factorisation_paper_can_pass_the_local_loss_and_linear_does_not() {
+    let flags =
+        ["pairwise", "--topology", "florentine", "--weights", "uniform", "--rounds", "10", "--watcher", "0"];
+    let published =
+        json(&[&flags[..], &["--analysis", "published", "--formula", "matrix-factorisation-2026"]].concat());
+    let linear = json(&[&flags[..], &["--analysis", "linear"]].concat());
+    // The only neighbour of node 0 is node 8; 10.9110 is the paper's figure for it.
+    assert!((published["mu2"][0][8].as_f64().unwrap() - 10.9110).abs() < 5e-4, "{published}");
+    assert_eq!(linear["mu2"][0][8], 10.0);
+    assert!(published["assumes"].as_str().unwrap().contains("do not depend on received messages"));
+    let refused = refusal(&[
+        "pairwise",
+        "--topology",
+        "florentine",
+        "--rounds",
+        "2",
+        "--coalition",
+        "0,1",
+        "--analysis",
+        "published",
+        "--formula",
+        "matrix-factorisation-2026",
+    ]);
+    assert!(refused.contains("hint"), "{refused}");
+}
+
+#[test]
 fn csv_npy_and_svg_are_what_their_names_say() {
     let flags = ["pairwise", "--topology", "karate", "--steps", "2", "--analysis", "rounds", "--format"];
     let output = |format: &str, more: &[&str]| {
