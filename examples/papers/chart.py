@@ -7,7 +7,7 @@ import html
 import math
 
 WIDTH, HEIGHT = 430, 320
-LEFT, RIGHT, TOP, BOTTOM = 66, 14, 34, 46
+LEFT, RIGHT, TOP, BOTTOM = 72, 14, 34, 46
 LEGEND_ROW = 20
 # Mid tones that stand out from white and from near-black; the order keeps neighbours apart for colour-blind readers.
 COLOURS = ["#3f7fe8", "#d9662b", "#2a9d74", "#b65bb8", "#a88a12", "#8a8f99"]
@@ -127,8 +127,10 @@ def ticks(span, logarithmic):
     if logarithmic:
         first, last = math.ceil(math.log10(low)), math.floor(math.log10(high))
         step = max(1, -(-(last - first) // 6))
-        powers = [10.0 ** power for power in range(first, last + 1, step)]
-        return powers if len(powers) > 1 else [low * (high / low) ** (part / 4) for part in (0.2, 1.4, 2.6, 3.8)]
+        if last - first >= 2:
+            return [10.0 ** power for power in range(first, last + 1, step)]
+        finer = [factor * 10.0 ** power for power in range(first - 1, last + 1) for factor in (1, 2, 5)]
+        return [value for value in finer if low <= value <= high]
     step = 10.0 ** math.floor(math.log10((high - low) / 4))
     step = next(step * factor for factor in (1, 2, 5, 10) if (high - low) / (step * factor) <= 6)
     return [step * number for number in range(math.ceil(low / step), math.floor(high / step) + 1)]

@@ -130,8 +130,8 @@ def main():
     rows = [list(row) for fact in facts for row in fact(given, given.parameters)]
     for row in rows:
         row[4] = "holds" if row[4] else "FAILS"
-    paper.write_csv(given, "facts.csv", ["fact", "formula", "value", "murmur", "verdict"], rows)
-    paper.markdown(["fact", "formula", "its value", "murmur", "verdict"], rows)
+    paper.write_csv(given, "facts.csv", ["fact", "formula", "value", "found", "verdict"], rows)
+    paper.markdown(["fact", "formula", "its value", "found", "verdict"], rows)
     draw(given, given.parameters)
     failed = [row[0] for row in rows if row[4] == "FAILS"]
     if failed:

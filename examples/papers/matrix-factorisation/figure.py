@@ -37,14 +37,14 @@ def earlier_bound(near, rounds, attacker):
     return [min(total, float(rounds)) for total in sums]
 
 
-def priced(given, p, spec):
-    """{kind: [(distance, loss)]} and the seconds that the exact loss took."""
+def priced(given, p, spec, method):
+    """{kind: rows}, the number of nodes, and the seconds that the exact loss took."""
     common = ["--topology", spec, "--largest-component", "--weights", "uniform", "--rounds", p["rounds"], "--watcher", p["attacker"]]
     found = {"published": paper.pairs(given, *common, "--analysis", "published", "--formula", "matrix-factorisation-2026")}
     started = time.monotonic()
     found["linear"] = paper.pairs(given, *common, "--analysis", "linear")
     seconds = time.monotonic() - started
-    found["contractive"] = paper.pairs(given, *common, "--analysis", "contractive", "--method", "riccati")
+    found["contractive"] = paper.pairs(given, *common, "--analysis", "contractive", "--method", method)
     near = graphs.neighbours(given, spec)
     bound = earlier_bound(near, p["rounds"], p["attacker"])
     found["earlier"] = [row | {"mu2": bound[row["source"]]} for row in found["linear"]]
@@ -65,7 +65,7 @@ def main():
         spec = paper.graph(given, one["spec"])
         if spec is None:
             continue
-        found, nodes, seconds = priced(given, p, spec)
+        found, nodes, seconds = priced(given, p, spec, one.get("method", "riccati"))
         groups = {kind: paper.grouped(found[kind]) for kind in KINDS}
         for distance, values in groups["linear"].items():
             rows.append([one["name"], nodes, distance, len(values), *[paper.mean(groups[kind][distance]) for kind in KINDS]])

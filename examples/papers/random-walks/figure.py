@@ -82,9 +82,11 @@ def draw(given, p, drawn):
     for name in (name for name in p["drawn"] if name in drawn):
         series = [chart.Series(KINDS[kind], [(d, paper.mean(values)) for d, values in drawn[name][kind].items()], number, *dashes[kind])
                   for number, kind in enumerate(KINDS)]
+        most = [(d, max(values)) for d, values in drawn[name]["walked"].items()]
+        series.append(chart.Series("one path, the pair that loses most", most, 4, "dotted", "cross"))
         panels.append(chart.Panel(name, "distance between the two nodes", "Rényi loss at order 2", series))
-    description = ("Loss by distance on " + ", ".join(p["drawn"]) + ": the paper's closed form, the mean over sampled paths, the bound for a "
-                   "watcher that does not know the path, and one path that was walked.")
+    description = ("Mean loss by distance on " + ", ".join(p["drawn"]) + ": the paper's closed form, the mean over sampled paths, the bound for a "
+                   "watcher that does not know the path, and one path that was walked, with its worst pair, which lies far above all others.")
     paper.write(given, "figure.svg", chart.figure("Random walks: closed form and paths", description, panels))
 
 
