@@ -141,4 +141,4 @@ def label(value):
         return "0"
     if abs(value) >= 1e5 or abs(value) < 1e-3:
         return f"{value:.0e}".replace("e-0", "e-").replace("e+0", "e")
-    return f"{value:.3g}"
+    return f"{value:.0f}" if abs(value) >= 1000 else f"{value:.3g}"
