@@ -34,7 +34,7 @@ fn the_classic_gaussian_noise_suffices_up_to_one_and_is_never_less_than_the_exac
 /// "Exact (any ε): δ = Φ(Δ/2σ − εσ/Δ) − e^ε Φ(−Δ/2σ − εσ/Δ)", and T releases are one with Δ√T.
 #[test]
 fn gaussian_releases_compose_as_one_with_the_root_of_their_number() {
-    for (sigma, count) in [(1.0, 1), (4.0, 9), (20.0, 100)] {
+    for (sigma, count) in [(1.0, 1_u32), (4.0, 9), (20.0, 100)] {
         let mu = f64::sqrt(f64::from(count)) / sigma;
         let found = epsilon("gaussian", &DpEvent::Gaussian { noise_multiplier: sigma }, count.into(), 1e-6);
         let delta = normal_cdf(mu / 2.0 - found / mu) - found.exp() * normal_cdf(-mu / 2.0 - found / mu);
