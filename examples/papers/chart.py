@@ -26,7 +26,7 @@ class Series:
 
 
 class Panel:
-    """One pair of axes. Values at or below zero have no place on a logarithmic axis and are left out."""
+    """One pair of axes. What lies outside `y_range`, or at or below zero on a logarithmic axis, is left out."""
 
     def __init__(self, title, x_label, y_label, series, log_x=False, log_y=True, y_range=None):
         self.title, self.x_label, self.y_label, self.log_x, self.log_y = title, x_label, y_label, log_x, log_y
@@ -56,8 +56,8 @@ class Panel:
         middle = top + (TOP + HEIGHT - BOTTOM) / 2
         out.append(text(left + 14, middle, self.y_label, anchor="middle", turn=True))
         for one in self.series:
-            inside = [(place_x(x), place_y(min(max(y, self.y_range[0]), self.y_range[1]))) for x, y in one.points]
-            out.append(curve(one, inside))
+            shown = [(x, y) for x, y in one.points if self.y_range[0] <= y <= self.y_range[1]]
+            out.append(curve(one, [(place_x(x), place_y(y)) for x, y in shown]))
         return out
 
 
@@ -86,10 +86,13 @@ def figure(title, description, panels, columns=2):
 
 
 def curve(one, places):
+    if not places:
+        return ""
     path = "M" + "L".join(f"{x:.1f} {y:.1f}" for x, y in places)
     dash = f' stroke-dasharray="{DASHES[one.dash]}"' if DASHES[one.dash] else ""
     line = f'<path d="{path}" fill="none" stroke="{one.colour}" stroke-width="2"{dash}/>'
-    return line + "".join(marker(one, x, y) for x, y in places)
+    # More than some thirty markers would hide the line.
+    return line + "".join(marker(one, x, y) for x, y in places[::-(-len(places) // 30) or 1])
 
 
 def marker(one, x, y):

@@ -1,18 +1,14 @@
 """Graphs as lists of neighbours, for what a script walks over or checks by hand."""
 import json
-import subprocess
-import sys
+
+import paper
 
 
 def neighbours(given, spec):
     """Who is joined to whom, as `murmur` numbers the nodes of the graph's largest component."""
-    command = [given.murmur, "topology", spec, "--largest-component", "--format", "node-link"]
-    done = subprocess.run(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
-    if done.returncode != 0:
-        sys.exit(f"error: `{' '.join(command)}` failed\n{done.stderr}")
-    found = json.loads(done.stdout)
+    found = json.loads(paper.run(given, "topology", spec, "--largest-component", "--format", "node-link"))
     near = [[] for _ in found["nodes"]]
-    for edge in found.get("links", found.get("edges")):
+    for edge in found["edges"]:
         near[edge["source"]].append(edge["target"])
         near[edge["target"]].append(edge["source"])
     return near

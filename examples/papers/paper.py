@@ -28,13 +28,21 @@ def arguments(description, folder):
     return given
 
 
-def murmur(given, *words):
-    """What `murmur WORDS --format json` answers."""
-    command = [given.murmur, *map(str, words), "--format", "json"]
-    done = subprocess.run(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+def run(given, *words):
+    """What `murmur WORDS` prints."""
+    command = [given.murmur, *map(str, words)]
+    try:
+        done = subprocess.run(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+    except OSError as error:
+        sys.exit(f"error: cannot start `{given.murmur}`: {error.strerror}\nhint: build it with `cargo build --release` or name it with --murmur PATH")
     if done.returncode != 0:
         sys.exit(f"error: `{' '.join(command)}` failed\n{done.stderr}")
-    return json.loads(done.stdout)
+    return done.stdout
+
+
+def murmur(given, *words):
+    """What `murmur WORDS --format json` answers."""
+    return json.loads(run(given, *words, "--format", "json"))
 
 
 def graph(given, spec):
@@ -87,12 +95,8 @@ def mean(values):
 
 def pairs(given, *words):
     """Rows {watcher, source, distance, mu2, epsilon} of `murmur privacy pairwise WORDS`."""
-    command = [given.murmur, "privacy", "pairwise", *map(str, words), "--format", "csv"]
-    done = subprocess.run(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
-    if done.returncode != 0:
-        sys.exit(f"error: `{' '.join(command)}` failed\n{done.stderr}")
     kinds = {"watcher": int, "source": int, "distance": int, "mu2": float, "epsilon": float}
-    rows = csv.DictReader(done.stdout.splitlines())
+    rows = csv.DictReader(run(given, "privacy", "pairwise", *words, "--format", "csv").splitlines())
     return [{key: kind(row[key]) if row[key] else None for key, kind in kinds.items()} for row in rows]
 
 

@@ -103,7 +103,7 @@ def houses(given, p):
         degree = math.log(nodes)
         published = min(1.0, 2 * count * degree / (nodes - degree))
         row = [nodes, count, published, paper.mean([row["mu2"] for row in exact]), sum(row["mu2"] > 0.999 for row in exact) / len(exact)]
-        doubling = paper.pairs(given, "--schedule", "shuffled-doubling", "--nodes", nodes, "--analysis", "rounds", "--watcher", paper.spread(nodes, 8))
+        doubling = paper.pairs(given, "--schedule", "shuffled-doubling", "--nodes", nodes, "--analysis", "rounds", "--watcher", paper.spread(nodes, 64))
         row.append(paper.mean([row["mu2"] for row in doubling]))
         for kind in ("gossip", "central"):
             runs = [accuracy(given, own, data, nodes, kind, graph, count, seed) for seed in own["seeds"]] if data.exists() else []
