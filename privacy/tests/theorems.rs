@@ -8,14 +8,14 @@ use privacy::special::normal_cdf;
 use privacy::{amplification, gdp};
 
 fn accountant(name: &str) -> Box<dyn Accountant> {
-    all().into_iter().find(|accountant| accountant.name() == name).unwrap()
+    all().into_iter().find(|accountant| accountant.name() == name).expect("an accountant by its stable name")
 }
 
 /// ε of `count` such releases at δ.
 fn epsilon(name: &str, event: &DpEvent, count: u64, delta: f64) -> f64 {
     let mut accountant = accountant(name);
-    accountant.compose(event, count).unwrap();
-    accountant.epsilon(delta).unwrap()
+    accountant.compose(event, count).expect("an event that it has a theorem for");
+    accountant.epsilon(delta).expect("a valid δ")
 }
 
 /// "Gaussian, classic: σ = √(2 ln(1.25/δ))·Δ/ε, valid for ε ≤ 1 only."
