@@ -73,7 +73,7 @@ fn assert_near(found: f64, expected: f64, tolerance: f64, what: &str) {
     assert!((found - expected).abs() <= tolerance * expected.abs(), "{what}: {found} for {expected}");
 }
 
-/// Table 1 of the brief: local 5.871, central 0.697, network 1.227; and the order of trust.
+/// The paper's noise for ε = 10, δ = 1e-6: local 5.871, central 0.697, network 1.227; and the order of trust.
 #[test]
 fn amplification_by_decentralization_has_the_published_noise() {
     let Some(out) = results_of("amplification-by-decentralization") else { return };
