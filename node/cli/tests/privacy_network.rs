@@ -119,6 +119,36 @@ fn a_walk_that_is_not_made_yet_is_an_estimate_and_says_so() {
     assert!(found["guarantee"].as_str().unwrap().starts_with("None before the walk is made"));
     assert_eq!(found["method"], "monte-carlo");
     assert!(found["mu2_margin_95"][0][1].as_f64().unwrap() > 0.0);
+    // At order 2 a divergence is at least the mean over paths, by Jensen's inequality.
+    let (mean, divergence) = (&found["mu2"][0][1], &found["renyi_2_upper_95"][0][1]);
+    assert!(divergence.as_f64().unwrap() >= mean.as_f64().unwrap(), "{divergence} for {mean}");
+}
+
+#[test]
+fn the_sum_of_the_matrix_factorisation_paper_can_pass_the_local_loss_and_linear_does_not() {
+    let flags =
+        ["pairwise", "--topology", "florentine", "--weights", "uniform", "--rounds", "10", "--watcher", "0"];
+    let published =
+        json(&[&flags[..], &["--analysis", "published", "--formula", "matrix-factorisation-2026"]].concat());
+    let linear = json(&[&flags[..], &["--analysis", "linear"]].concat());
+    // The only neighbour of node 0 is node 8; 10.9110 is the paper's figure for it.
+    assert!((published["mu2"][0][8].as_f64().unwrap() - 10.9110).abs() < 5e-4, "{published}");
+    assert_eq!(linear["mu2"][0][8], 10.0);
+    assert!(published["assumes"].as_str().unwrap().contains("do not depend on received messages"));
+    let refused = refusal(&[
+        "pairwise",
+        "--topology",
+        "florentine",
+        "--rounds",
+        "2",
+        "--coalition",
+        "0,1",
+        "--analysis",
+        "published",
+        "--formula",
+        "matrix-factorisation-2026",
+    ]);
+    assert!(refused.contains("hint"), "{refused}");
 }
 
 #[test]

@@ -2,9 +2,12 @@
 //!
 //! None of these is a guarantee. The sum over messages of the Muffliato paper (NeurIPS 2022) composes the losses of single messages as
 //! if their noises were independent; they are not, and the exact loss is larger on most pairs. The closed form for random walks
-//! (ICML 2024) is an average over paths.
+//! (ICML 2024) is an average over paths. The sum of the paper on matrix factorisation (ICLR 2026) takes contributions for
+//! independent of what was received, which those of SGD are not, and it can pass the loss of somebody who sees everything.
 
 use super::error::{NetworkError, positive};
+use super::linear;
+use super::run::{Run, Watchers};
 use super::sparse::{Csr, LANES, padded};
 use faer::{Mat, Side};
 use topology::MixingMatrix;
@@ -99,6 +102,24 @@ pub fn random_walk(matrix: &MixingMatrix, visits: usize) -> Result<Vec<Vec<f64>>
     Ok((0..nodes).map(|v| (0..nodes).map(|u| loss(v, u)).collect()).collect())
 }
 
+/// Sum of the paper on matrix factorisation: Σ_{s,t} |X_u(s,t)| with X_u the projection on the view of `watcher` restricted to the
+/// contributions of u, for `rounds` contributions with one gossip step after each and Δ = σ = 1. At order 2 it is the Rényi divergence.
+///
+/// # Guarantee
+/// None for SGD, whose contributions depend on hidden states; otherwise [`super::linear::loss`] is never larger.
+///
+/// # Errors
+/// No contribution, or a watcher that is not there.
+pub fn matrix_factorisation(
+    matrix: &MixingMatrix,
+    rounds: usize,
+    watcher: usize,
+) -> Result<Vec<f64>, NetworkError> {
+    let watchers = Watchers::new(&[watcher], matrix.nodes())?;
+    let run = Run::on_graph(matrix.clone(), 1, rounds)?;
+    linear::sums_with(&mut linear::Scratch::default(), &run, &watchers)
+}
+
 #[cfg(test)]
 mod tests {
     use super::super::testing::*;
@@ -141,5 +162,21 @@ mod tests {
             }
         }
         assert!(compared > 1000, "{compared}");
+    }
+
+    #[test]
+    fn sums_of_the_matrix_factorisation_paper_are_those_of_the_reference_vectors() {
+        let mut above_local = 0;
+        for case in vectors("linear") {
+            let (rounds, watcher) = (number(&case, "steps"), number(&case, "watcher"));
+            let found = matrix_factorisation(&matrix_of(&graph_of(&case)), rounds, watcher).unwrap();
+            for (node, expected) in
+                numbers(&case, "sum_abs").into_iter().enumerate().filter(|(node, _)| *node != watcher)
+            {
+                assert!((found[node] - expected).abs() < 1e-7, "{node}: {} for {expected}", found[node]);
+                above_local += usize::from(expected > rounds as f64);
+            }
+        }
+        assert!(above_local > 0, "the vectors have pairs whose sum passes the local loss");
     }
 }

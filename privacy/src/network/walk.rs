@@ -88,6 +88,12 @@ pub struct Forecast {
 }
 
 impl Forecast {
+    /// Divergence of every source at one of the orders, or nothing if it is not among them.
+    pub fn divergence_at(&self, order: f64) -> Option<Vec<f64>> {
+        let at = self.orders.iter().position(|&known| known == order)?;
+        Some(self.divergence.iter().map(|bounds| bounds[at]).collect())
+    }
+
     /// ε at δ of a source by the best of the orders: an estimate, like the divergences that it comes from.
     pub fn epsilon(&self, source: usize, delta: f64) -> f64 {
         let bounds = self.orders.iter().zip(&self.divergence[source]);

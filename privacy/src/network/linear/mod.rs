@@ -51,13 +51,24 @@ pub(crate) fn loss_with(
     run: &Run,
     watchers: &Watchers,
 ) -> Result<Vec<f64>, NetworkError> {
-    let projections = Projections::new(run, watchers)?;
-    let mut losses = projections.sums_of_absolute_values(scratch);
+    let mut losses = sums_with(scratch, run, watchers)?;
     for (node, mu2) in losses.iter_mut().enumerate() {
         let most = run.phases().filter(|phase| phase.contributes(node)).count() as f64;
-        *mu2 = if watchers.contains(node) { 0.0 } else { (*mu2 * (1.0 + 1e-10)).min(most) };
+        *mu2 = (*mu2 * (1.0 + 1e-10)).min(most);
     }
     Ok(losses)
+}
+
+/// Σ_{s,t} |X_u(s,t)| of every node as it is: where contributions of several phases pull the same way it can pass their number,
+/// which is a bound too.
+pub(crate) fn sums_with(
+    scratch: &mut Scratch,
+    run: &Run,
+    watchers: &Watchers,
+) -> Result<Vec<f64>, NetworkError> {
+    let mut sums = Projections::new(run, watchers)?.sums_of_absolute_values(scratch);
+    watchers.members().iter().for_each(|&member| sums[member] = 0.0);
+    Ok(sums)
 }
 
 /// Loss μ² of the single contribution at `phase` of every node, for Δ = σ = 1: the diagonal entry X_u(s, s).

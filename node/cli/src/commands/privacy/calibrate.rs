@@ -130,7 +130,7 @@ fn json(args: &Args, model: &super::model::Model, found: Found, summary: &Summar
     let mut value = serde_json::json!({
         "sigma": sigma, "of": args.of.name, "epsilon": args.epsilon, "delta": args.delta, "sensitivity": args.sensitivity,
         "unit_mu2": unit_mu2, "analysis": model.analysis.name(), "method": model.method, "nodes": model.nodes, "steps": model.steps,
-        "rounds": model.rounds, "message_noise": model.message_noise, "guarantee": model.guarantee(), "assumes": model.analysis.assumes(),
+        "rounds": model.rounds, "message_noise": model.message_noise, "guarantee": model.guarantee(), "assumes": model.assumes(),
         "worst": summary.worst.map(|(_, _, epsilon)| epsilon), "mean": summary.all.mean(),
     });
     if let Some(sigmas) = sigmas {
@@ -162,6 +162,6 @@ fn table(
         let shown: Vec<String> = sigmas.iter().map(|sigma| rounded_up(*sigma)).collect();
         text.push_str(&format!("σ per node instead: {}\n", shown.join(" ")));
     }
-    text.push_str(&format!("Guarantee: {}\nAssumes: {}\n", model.guarantee(), model.analysis.assumes()));
+    text.push_str(&format!("Guarantee: {}\nAssumes: {}\n", model.guarantee(), model.assumes()));
     text
 }

@@ -125,6 +125,9 @@ pub(super) enum Formula {
     /// Closed form for random walks, ICML 2024
     #[value(name = "random-walk-2024")]
     RandomWalk2024,
+    /// Sum over pairs of contributions of the paper on matrix factorisation, ICLR 2026
+    #[value(name = "matrix-factorisation-2026")]
+    MatrixFactorisation2026,
 }
 
 /// A question to the accountant, with everything that was named checked.
@@ -168,6 +171,7 @@ pub(super) enum Protocol {
     PlannedWalk { kernel: MixingMatrix, visits: usize, samples: usize, seed: u64 },
     MuffliatoSum { matrix: MixingMatrix, steps: usize },
     RandomWalkClosedForm { matrix: MixingMatrix, visits: usize },
+    MatrixFactorisationSum { matrix: MixingMatrix, rounds: usize },
 }
 
 impl ModelArgs {
@@ -325,6 +329,13 @@ impl ModelArgs {
         match self.formula {
             Formula::RandomWalk2024 => {
                 Ok((Protocol::RandomWalkClosedForm { matrix, visits: self.rounds }, nodes, 1, self.rounds))
+            }
+            Formula::MatrixFactorisation2026 if self.coalition.len() > 1 => {
+                Err(Failure::new("the formula of matrix factorisation is for single watchers here")
+                    .hint("`--analysis linear` prices coalitions"))
+            }
+            Formula::MatrixFactorisation2026 => {
+                Ok((Protocol::MatrixFactorisationSum { matrix, rounds: self.rounds }, nodes, 1, self.rounds))
             }
             Formula::Muffliato2022 if self.rounds > 1 => {
                 Err(Failure::new("the formula of Muffliato is for one contribution")

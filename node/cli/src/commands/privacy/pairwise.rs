@@ -68,7 +68,7 @@ fn json(model: &Model, priced: &Priced, noise: Noise) -> Result<Vec<u8>> {
     let head = serde_json::json!({
         "analysis": model.analysis.name(), "method": model.method, "nodes": model.nodes, "steps": model.steps, "rounds": model.rounds,
         "sigma": noise.sigma, "sensitivity": noise.sensitivity, "delta": noise.delta, "message_noise": model.message_noise,
-        "guarantee": model.guarantee(), "assumes": model.analysis.assumes(), "watchers": members,
+        "guarantee": model.guarantee(), "assumes": model.assumes(), "watchers": members,
     });
     let head = serde_json::to_string(&head).map_err(|error| Failure::of(error, None))?;
     let mut bytes = head.trim_end_matches('}').as_bytes().to_vec();
@@ -76,6 +76,7 @@ fn json(model: &Model, priced: &Priced, noise: Noise) -> Result<Vec<u8>> {
         ("mu2", Some(&priced.mu2)),
         ("epsilon", Some(&priced.epsilon)),
         ("mu2_margin_95", priced.margin.as_ref()),
+        ("renyi_2_upper_95", priced.renyi_2.as_ref()),
     ];
     for (name, table) in tables.into_iter().filter_map(|(name, table)| Some((name, table?))) {
         write!(bytes, ",\"{name}\":[")?;

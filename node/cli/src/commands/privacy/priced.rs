@@ -50,6 +50,9 @@ pub(super) struct Priced {
     pub(super) epsilon: Vec<Vec<f64>>,
     /// Half the width of the 95 % confidence interval of μ², where paths were sampled.
     pub(super) margin: Option<Vec<Vec<f64>>>,
+    /// Upper end of the 95 % confidence interval of the Rényi divergence at order 2, where paths were sampled: unlike that of a Gaussian it
+    /// is not μ².
+    pub(super) renyi_2: Option<Vec<Vec<f64>>>,
 }
 
 impl Model {
@@ -65,7 +68,7 @@ impl Model {
     pub(super) fn converted(&self, mut mu2: Vec<Vec<f64>>, noise: Noise) -> Result<Priced> {
         mu2.par_iter_mut().flatten().for_each(|mu2| *mu2 *= noise.scale());
         let epsilon = epsilons(&mu2, noise.delta)?;
-        Ok(Priced { mu2, epsilon, margin: None })
+        Ok(Priced { mu2, epsilon, margin: None, renyi_2: None })
     }
 
     /// μ² of every pair for Δ = σ = 1.
@@ -82,6 +85,13 @@ impl Model {
             Protocol::MuffliatoSum { matrix, steps } => {
                 let row = |watchers: &::privacy::network::Watchers| {
                     published::muffliato(matrix, *steps, watchers.members()[0]).inspect(|_| bar.inc(1))
+                };
+                self.coalitions.par_iter().map(row).collect::<std::result::Result<Vec<_>, _>>()?
+            }
+            Protocol::MatrixFactorisationSum { matrix, rounds } => {
+                let row = |watchers: &::privacy::network::Watchers| {
+                    published::matrix_factorisation(matrix, *rounds, watchers.members()[0])
+                        .inspect(|_| bar.inc(1))
                 };
                 self.coalitions.par_iter().map(row).collect::<std::result::Result<Vec<_>, _>>()?
             }
@@ -117,6 +127,7 @@ impl Model {
         Ok(Priced {
             epsilon: forecasts.iter().map(epsilon).collect(),
             margin: Some(forecasts.iter().map(|forecast| forecast.margin.clone()).collect()),
+            renyi_2: forecasts.iter().map(|forecast| forecast.divergence_at(2.0)).collect(),
             mu2: forecasts.into_iter().map(|forecast| forecast.mean).collect(),
         })
     }

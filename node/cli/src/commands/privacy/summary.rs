@@ -35,6 +35,19 @@ impl Model {
             _ => self.analysis.guarantee(),
         }
     }
+
+    /// What must hold for it, or what a paper takes for granted.
+    pub(super) fn assumes(&self) -> &'static str {
+        match self.protocol {
+            Protocol::MatrixFactorisationSum { .. } => {
+                "What the paper assumes: contributions that do not depend on received messages, which those of SGD do."
+            }
+            Protocol::RandomWalkClosedForm { .. } => {
+                "What the paper assumes: a watcher that knows neither the path nor who held the token before, an average path, and update maps that bring no two states farther apart."
+            }
+            _ => self.analysis.assumes(),
+        }
+    }
 }
 
 /// Least, mean and greatest of some losses.
@@ -174,7 +187,7 @@ fn closing(model: &Model, summary: &Summary, noise: Noise) -> String {
         _ => String::new(),
     };
     text.push_str(&meaning);
-    text.push_str(&format!("Guarantee: {}\nAssumes: {}\n", model.guarantee(), model.analysis.assumes()));
+    text.push_str(&format!("Guarantee: {}\nAssumes: {}\n", model.guarantee(), model.assumes()));
     text
 }
 
