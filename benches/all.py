@@ -1,0 +1,101 @@
+#!/usr/bin/env python3
+"""All comparisons with other programs that this machine can run, one after the other.
+
+    benches/all.py [topology] [accountants] [network] [learn] [sim] [swarm]      all of them without a word
+
+Builds what they measure in release mode, makes one virtual environment under target/ and installs the peers from PyPI into it. A peer that cannot be
+installed is named and its part left out. The tables go to target/benches/NAME.md; docs/BENCHMARKS.md says what to expect. Give it a quiet machine: about an hour.
+"""
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[1]
+TARGET = Path(os.environ.get("CARGO_TARGET_DIR", ROOT / "target"))
+VENV = TARGET / "bench-venv"
+PYTHON = VENV / "bin" / "python"
+
+# Name: what to build, what must be importable (and the package that brings it), what to run.
+MURMUR = ["cargo", "build", "--release", "-p", "murmur"]
+PARTS = {
+    "topology": ([MURMUR], {}, [["benches/topology/bench.py", "--murmur", str(TARGET / "release/murmur")]]),
+    "accountants": (
+        [MURMUR, ["cargo", "bench", "-p", "privacy", "--bench", "accountants", "--no-run"]],
+        {"dp_accounting": "dp-accounting==0.6.0"},
+        [["benches/accountants/compare.py"]],
+    ),
+    "network": ([MURMUR], {"numpy": "numpy"}, [["benches/network/bench.py"]]),
+    "learn": (
+        [["cargo", "build", "--release", "-p", "learn", "--example", "private_step"]],
+        {"numpy": "numpy", "torch": "torch", "opacus": "opacus"},
+        [["benches/learn/bench.py"]],
+    ),
+    "sim": (
+        [["cargo", "build", "--release", "-p", "sim", "--example", "bench"]],
+        {"numpy": "numpy", "scipy": "scipy"},
+        [["benches/sim/bench.py", "--gossipy-rounds", "1", "--scale"]],
+    ),
+    "swarm": (
+        [MURMUR, ["cargo", "build", "--release", "-p", "runtime", "--example", "exchange"]],
+        {},
+        [["benches/swarm/bench.py"], ["benches/swarm/others.py"]],
+    ),
+}
+# Peers without which a part still says something.
+OPTIONAL = {"sim": {"gossipy": "gossipy-dfl"}, "swarm": {"hivemind": "hivemind"}}
+
+
+def importable(module):
+    tried = subprocess.run([PYTHON, "-c", f"import {module}"], capture_output=True)
+    return tried.returncode == 0
+
+
+def install(module, package):
+    """Whether the module can be imported, after an attempt to install it."""
+    if importable(module):
+        return True
+    print(f"  installing {package} from PyPI", flush=True)
+    subprocess.run([PYTHON, "-m", "pip", "install", "--quiet", "--disable-pip-version-check", package])
+    return importable(module)
+
+
+def run(name):
+    builds, needed, scripts = PARTS[name]
+    missing = [package for module, package in needed.items() if not install(module, package)]
+    if missing:
+        return f"left out: {', '.join(missing)} cannot be installed here"
+    absent = [package for module, package in OPTIONAL.get(name, {}).items() if not install(module, package)]
+    for build in builds:
+        subprocess.run(build, cwd=ROOT, check=True)
+    out = TARGET / "benches" / f"{name}.md"
+    out.parent.mkdir(exist_ok=True)
+    failed = []
+    with out.open("w") as file:
+        for script in scripts:
+            done = subprocess.run([PYTHON, *script], cwd=ROOT, stdout=file)
+            failed += [script[0]] if done.returncode else []
+    said = f"{out}"
+    said += f"; without {', '.join(absent)}" if absent else ""
+    return said + (f"; FAILED: {', '.join(failed)}" if failed else "")
+
+
+def main():
+    names = sys.argv[1:] or list(PARTS)
+    unknown = [name for name in names if name not in PARTS]
+    if unknown:
+        sys.exit(f"no such part: {', '.join(unknown)}; there are {', '.join(PARTS)}")
+    if not PYTHON.exists():
+        subprocess.run([sys.executable, "-m", "venv", VENV], check=True)
+    results = {}
+    for name in names:
+        print(f"== {name}", flush=True)
+        results[name] = run(name)
+        print(f"  {results[name]}", flush=True)
+    print("\n" + "\n".join(f"{name:<12} {said}" for name, said in results.items()))
+    sys.exit(any("FAILED" in said for said in results.values()))
+
+
+if __name__ == "__main__":
+    main()
