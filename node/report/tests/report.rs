@@ -1,5 +1,7 @@
 //! Claims about reports: complete, in agreement with themselves, honest about what was not protected.
 
+#![allow(clippy::unwrap_used, reason = "a test that cannot go on fails")]
+
 use protocol::config::{Config, Layer};
 use protocol::{LogLine, Record, RunEvent, Setup};
 use report::{Ledger, Options, Report, ReportError, Source, html, json, markdown};
