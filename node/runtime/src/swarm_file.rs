@@ -122,8 +122,15 @@ impl SwarmFile {
     /// As [`SwarmFileError`] says.
     pub fn load(path: &Path) -> Result<Self, SwarmFileError> {
         let io = |source| SwarmFileError::Io { doing: "read", path: path.into(), source };
-        let text = fs::read_to_string(path).map_err(io)?;
-        let file: File = toml::from_str(&text)
+        Self::parse(&fs::read_to_string(path).map_err(io)?, path)
+    }
+
+    /// Reads and checks the text of a file; `path` is how errors call it.
+    ///
+    /// # Errors
+    /// As [`SwarmFileError`] says, but for what a disk can do.
+    pub fn parse(text: &str, path: &Path) -> Result<Self, SwarmFileError> {
+        let file: File = toml::from_str(text)
             .map_err(|source| SwarmFileError::Syntax { path: path.into(), source: Box::new(source) })?;
         Self::check(file).map_err(|what| match what {
             Problem::Value(what) => SwarmFileError::Value { path: path.into(), what },
