@@ -133,7 +133,8 @@ fn arrays(bytes: &[u8]) {
     in_file(bytes, |path| {
         let alone = ArrayOptions::default();
         let column = ArrayOptions { label_column: Some(0), fill: Some(0.0), ..alone.clone() };
-        let labels = ArrayOptions { labels: Some(path.to_owned()), target: TargetKind::Real, ..alone.clone() };
+        let labels =
+            ArrayOptions { labels: Some(path.to_owned()), target: TargetKind::Real, ..alone.clone() };
         for options in [alone, column, labels] {
             let _ = read_arrays(path, &options);
         }

@@ -43,19 +43,28 @@ fn the_corpus_has_cases_that_can_be_read() {
         let name = case.file_name().and_then(|name| name.to_str()).expect("a name").to_owned();
         let is_wrong = ["found", "forged", "other", "empty"].iter().any(|wrong| name.starts_with(wrong));
         let bytes = std::fs::read(&case).expect("a case");
-        assert_eq!(targets::read_frame(&bytes, runtime::wire::Limits::for_model(64)).is_some(), !is_wrong, "{name}");
+        assert_eq!(
+            targets::read_frame(&bytes, runtime::wire::Limits::for_model(64)).is_some(),
+            !is_wrong,
+            "{name}"
+        );
     }
     runtime::network::hearing::hears_a_card(&read("hello", "card-running")).expect("a card");
     for case in ["small", "rounds", "gossip", "walk", "mean", "models", "faults"] {
         protocol::config::Config::from_toml(&text("config", case), case).expect("a configuration");
     }
     for case in cases("log") {
-        if ["rounds", "broken", "gossip", "walk", "others", "other-releases"].iter().any(|name| case.ends_with(name)) {
+        if ["rounds", "broken", "gossip", "walk", "others", "other-releases"]
+            .iter()
+            .any(|name| case.ends_with(name))
+        {
             protocol::account::read_lines(&case, |_| ()).expect("a log");
         }
     }
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../fuzz/corpus");
-    for case in ["idx/bytes", "idx/images", "idx/doubles", "idx/gzip", "npy/floats", "npy/fortran", "npy/archive"] {
+    for case in
+        ["idx/bytes", "idx/images", "idx/doubles", "idx/gzip", "npy/floats", "npy/fortran", "npy/archive"]
+    {
         learn::data::read_arrays(folder.join(case), &Default::default()).expect(case);
     }
 }
