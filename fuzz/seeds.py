@@ -74,7 +74,7 @@ FRAMES = {
     "nudge": message(number(5)),
     "not-yet": message(number(6), run=(1 << 64) - 1, round=(1 << 32) - 1),
     "prepare": message(number(7) + number(1) + ballot + number(0)),
-    "promise": message(number(7) + number(1) + ballot + number(1) + b"\0" + number(3) + where + number(4)),
+    "promise": message(number(7) + number(1) + ballot + number(1) + b"\0" + number(3) + where + number(4) + many([])),
     "fetch": message(number(8) + DIGEST),
     "model": message(number(9) + number(5), (1.0, 2.0)),
     "knock": message(number(10) + number(2)),
@@ -119,9 +119,9 @@ put("swarm_file", "empty", "")
 put("config", "empty", "")
 put("config", "small", 'name = "clinic"\nnodes = 3\nbatch_size = 32\n')
 for kind, more in [("rounds", ""), ("gossip", "mixing_steps = 3\naccelerate = true\n"), ("walk", 'kernel = "lazy"\ntokens = 2\n'), ("mean", "message_noise = 0.5\n"), ("fedavg", "")]:
-    put("config", kind, f'nodes = 8\nrounds = 4\ntopology = "ring"\n[algorithm]\nkind = "{kind}"\n{more}[privacy]\nepsilon = 4.0\ndelta = 1e-5\n')
+    put("config", kind, f'nodes = 8\n{"" if kind == "mean" else "rounds = 4" + chr(10)}topology = "ring"\n[algorithm]\nkind = "{kind}"\n{more}[privacy]\nepsilon = 4.0\ndelta = 1e-5\n')
 put("config", "models", '[model]\nkind = "mlp"\nhidden = [16, 8]\nactivation = "tanh"\n[optimiser]\nkind = "momentum"\nmomentum = 0.9\n[partition]\nkind = "dirichlet"\nalpha = 0.3\n[timeouts]\nsilence = "250ms"\n')
-put("config", "faults", 'nodes = 8\n[faults]\nloss = 0.1\nlatency = "10ms"\n')
+put("config", "faults", 'nodes = 8\n[faults]\ndrop_prob = 0.1\ndelay = "10ms"\n')
 put("config", "not-numbers", "nodes = nan\nlearning_rate = inf\nprivacy.epsilon = -0.0\n")
 put("config", "large", "nodes = 9223372036854775807\nrounds = -1\nseed = -9223372036854775808\n")
 put("config", "unknown-key", "nodez = 3\n")

@@ -76,6 +76,7 @@ fn nothing_that_a_node_prints_or_logs_shows_keys_the_secret_or_data() {
     let data = format!("data=\"{}:label=y,above=0,id=owner\"", folder.path().join("all.csv").display());
     for setting in [
         "rounds=3",
+        "batch_size=8",
         "privacy.noise_multiplier=1",
         "model.kind=\"logistic\"",
         "partition.kind=\"natural\"",
