@@ -153,6 +153,6 @@ fn a_planted_value_is_found() {
     assert!(found("loaded row [0.12345432, 1.0]") && found("of patient-4711") && found("x = -77654.25"));
     assert!(!found("round 3 of 5, loss 0.6931"));
     let mut buffer = Vec::new();
-    write!(buffer, "{:?}", 0.123454321_f32.to_le_bytes()).expect("memory takes all bytes");
+    write!(buffer, "{:?}", (0.123454321_f64 as f32).to_le_bytes()).expect("memory takes all bytes");
     assert!(found(&String::from_utf8(buffer).expect("text")));
 }
