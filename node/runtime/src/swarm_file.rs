@@ -71,10 +71,12 @@ pub enum SwarmFileError {
         source: std::io::Error,
     },
     /// It is no such file.
-    #[error("`{}` is not a swarm file", path.display())]
+    #[error("`{}` is not a swarm file: line {line}", path.display())]
     Syntax {
         /// Which file.
         path: PathBuf,
+        /// Where, from 1.
+        line: usize,
         /// Why.
         source: Box<toml::de::Error>,
     },
@@ -122,9 +124,15 @@ impl SwarmFile {
     /// As [`SwarmFileError`] says.
     pub fn load(path: &Path) -> Result<Self, SwarmFileError> {
         let io = |source| SwarmFileError::Io { doing: "read", path: path.into(), source };
-        let text = fs::read_to_string(path).map_err(io)?;
-        let file: File = toml::from_str(&text)
-            .map_err(|source| SwarmFileError::Syntax { path: path.into(), source: Box::new(source) })?;
+        Self::parse(&fs::read_to_string(path).map_err(io)?, path)
+    }
+
+    /// Reads and checks the text of a file; `path` is how errors call it.
+    ///
+    /// # Errors
+    /// As [`SwarmFileError`] says, but for what a disk can do.
+    pub fn parse(text: &str, path: &Path) -> Result<Self, SwarmFileError> {
+        let file: File = toml::from_str(text).map_err(|error| syntax(path, text, error))?;
         Self::check(file).map_err(|what| match what {
             Problem::Value(what) => SwarmFileError::Value { path: path.into(), what },
             Problem::Edited { found, stated } => SwarmFileError::Edited { path: path.into(), found, stated },
@@ -157,8 +165,8 @@ impl SwarmFile {
     /// A path that cannot be written to, or that exists.
     pub fn create(&self, path: &Path) -> Result<(), SwarmFileError> {
         let io = |source| SwarmFileError::Io { doing: "write", path: path.into(), source };
-        let config: toml::Table = toml::from_str(&self.config)
-            .map_err(|source| SwarmFileError::Syntax { path: path.into(), source: Box::new(source) })?;
+        let config: toml::Table =
+            toml::from_str(&self.config).map_err(|error| syntax(path, &self.config, error))?;
         let file = File {
             name: self.name.clone(),
             nodes: self.nodes,
@@ -176,6 +184,14 @@ impl SwarmFile {
 enum Problem {
     Value(String),
     Edited { found: Digest, stated: Digest },
+}
+
+/// An error without the line that it is about, which may be the one with the secret: errors are shown and kept.
+fn syntax(path: &Path, text: &str, mut error: toml::de::Error) -> SwarmFileError {
+    let before = error.span().and_then(|span| text.get(..span.start)).unwrap_or_default();
+    let line = before.matches('\n').count() + 1;
+    error.set_input(None);
+    SwarmFileError::Syntax { path: path.into(), line, source: Box::new(error) }
 }
 
 /// The text that the digest is about: independent of comments, spaces and the order of keys.
@@ -227,6 +243,25 @@ mod tests {
             file.create(&path).unwrap();
             assert_eq!(SwarmFile::load(&path).unwrap(), file);
             assert!(matches!(file.create(&path).unwrap_err(), SwarmFileError::Io { doing: "write", .. }));
+        }
+    }
+
+    #[test]
+    fn an_error_does_not_show_the_secret() {
+        let secret = Secret::generate().unwrap().to_hex();
+        // A quote that is not closed, a word too many, a second secret.
+        for line in [
+            format!("secret = \"{secret}"),
+            format!("secret = \"{secret}\" x"),
+            format!("secret = \"{secret}\"\nsecret = \"{secret}\""),
+            format!("secret = [\"{secret}\"]"),
+        ] {
+            let refused =
+                SwarmFile::parse(&format!("nodes = 3\n{line}\n"), Path::new("swarm.toml")).unwrap_err();
+            let SwarmFileError::Syntax { source, .. } = &refused else { panic!("{refused}") };
+            let text = format!("{refused} {source} {source:?} {refused:?}");
+            assert!(!text.contains(&secret[..8]), "{text}");
+            assert!(text.contains("line 2") || text.contains("line 3"), "{text}");
         }
     }
 

@@ -14,6 +14,7 @@ use topology::MixingMatrix;
 use super::rows::Table;
 use super::tally::Tally;
 use super::{ReleaseKind, Shape};
+use crate::PeerIx;
 use crate::event::RunEvent;
 use crate::settings::{Algorithm, GossipSettings};
 
@@ -25,6 +26,9 @@ pub(super) const TOO_MANY: &str = "too many nodes to price their pairs";
 
 /// Views depend on what everybody received.
 pub(super) const SOME_LINES: &str = "the log has the lines of some nodes only";
+
+/// A log that was forged, or is of another run: what it does not say is not known.
+pub(super) const NOT_THERE: &str = "a line about a round, a step or a node that the run does not have";
 
 /// For want of a better reason.
 pub(super) const NOTHING_ELSE: &str = "no other analysis applies";
@@ -52,12 +56,25 @@ impl GossipFold {
             RunEvent::Released { round, release, .. } => {
                 let kind = tally.kind(release.as_ref().unwrap_or(&shape.release));
                 tally.count(node, kind);
+                if *round >= shape.rounds {
+                    self.uncovered = Some(NOT_THERE);
+                    return;
+                }
                 self.check_gap(node, *round);
                 if self.rounds.entry(*round).or_default().released.insert(node, kind).is_some() {
                     self.uncovered = Some("a node contributed twice in one round");
                 }
             }
             RunEvent::Mixed { round, missing, late } => {
+                let is_node = |peer: PeerIx| (peer as usize) < shape.nodes;
+                // The line after the end has the round behind the last.
+                let there = *round <= shape.rounds
+                    && missing.iter().all(|&(_, from)| is_node(from))
+                    && late.iter().all(|&(of, _, from)| of < shape.rounds && is_node(from));
+                if !there {
+                    self.uncovered = Some(NOT_THERE);
+                    return;
+                }
                 self.check_gap(node, *round);
                 let entry = self.rounds.entry(*round).or_default();
                 entry.mixed.insert(node);
@@ -139,6 +156,9 @@ impl GossipFold {
 impl Round {
     fn phase(&self, nodes: usize, settings: &GossipSettings, at: u32) -> Result<Phase, NetworkError> {
         let planned = settings.schedule.round(u64::from(at), nodes)?;
+        if self.missing.iter().chain(&self.late).any(|&(step, ..)| step >= planned.steps()) {
+            return Err(NetworkError::Unsupported { analysis: "gossip", what: NOT_THERE });
+        }
         let contributes = (0..nodes).map(|node| self.released.contains_key(&node)).collect();
         let step = |index: usize| {
             let of = |list: &[(usize, usize, usize)]| -> Vec<(u32, u32)> {

@@ -12,6 +12,7 @@
 //! the round is charged a second time, in full.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::ops::Bound;
 
 use privacy::network::doubling::Blocks;
 use privacy::network::{NetworkError, Phase, Run, Step, Watchers, rounds};
@@ -214,7 +215,7 @@ impl RoundsFold {
         if twice || round.epochs.len() != 1 || round.starts.len() != 1 {
             return false;
         }
-        let mut later = self.rounds.range(at + 1..);
+        let mut later = self.rounds.range((Bound::Excluded(at), Bound::Unbounded));
         let agrees = |round: &Round| round.starts.iter().all(|start| start == end);
         // Up to and with the next round that somebody ended.
         for (_, next) in later.by_ref() {

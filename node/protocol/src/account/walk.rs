@@ -58,10 +58,11 @@ impl WalkFold {
         let held = |branch: &BTreeMap<u32, (usize, bool)>| {
             let last =
                 branch.range(..=hop).rev().find(|(_, (holder, _))| *holder == node).map(|(at, _)| *at)?;
-            (last + 1 >= hop).then_some(last)
+            (last.saturating_add(1) >= hop).then_some(last)
         };
         let earlier = self.hops.range((token, 0)..(token, generation)).rev();
-        let origin = earlier.filter_map(|(branch, hops)| Some((branch.1, held(hops)? + 1))).next();
+        let origin =
+            earlier.filter_map(|(branch, hops)| Some((branch.1, held(hops)?.saturating_add(1)))).next();
         let Some(origin) = origin else {
             self.uncovered = Some("a token was started again by a node that had not held it");
             return;

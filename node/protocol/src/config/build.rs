@@ -158,7 +158,8 @@ fn topology_and_nodes(reader: &Reader<'_>, kind: AlgorithmKind) -> Result<(Strin
             Some(hint.into()),
         ));
     }
-    if kind.uses_graph() || reader.is_given("topology") {
+    // The default stands in every configuration that was shown; where no graph is used it need not fit, written or not.
+    if kind.uses_graph() || (reader.is_given("topology") && topology != TOPOLOGY) {
         graph::sized(&topology, nodes).map_err(bad)?;
     }
     Ok((topology, nodes))

@@ -57,7 +57,7 @@ impl Assembly {
 
     /// A ballot of mine that is higher than any seen.
     pub(super) fn lead(&mut self, me: PeerIx, until: Time) -> Ballot {
-        let ballot = (self.acceptor.promised.0 + 1, me);
+        let ballot = (self.acceptor.promised.0.saturating_add(1), me);
         self.acceptor.promised = ballot;
         self.leading = Some(Leading {
             ballot,

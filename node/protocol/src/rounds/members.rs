@@ -9,6 +9,9 @@ use crate::event::{FaultKind, RunEvent};
 use crate::message::{AssemblyKind, AssemblyMessage, Ballot, Body, Proposal};
 use crate::values::Values;
 
+/// No honest run counts so many rounds, epochs or ballots. What is beyond is forged, and would leave no room to count on.
+const FAR: u32 = 1 << 30;
+
 impl Rounds {
     /// Ends the round that is under way and asks everybody to agree on who is there. `about` is the peer that gave reason to.
     pub(super) fn call_assembly(&mut self, core: &mut Core, reason: &str, about: Option<PeerIx>) {
@@ -48,7 +51,7 @@ impl Rounds {
             }
             return;
         }
-        if !self.is_sound(core, &kind) {
+        if epoch > FAR || ballot.0 > FAR || !self.is_sound(core, &kind) {
             return core.fault(from, FaultKind::WrongKind, 0);
         }
         match kind {
@@ -69,17 +72,19 @@ impl Rounds {
         }
     }
 
-    /// A proposal names members that exist, in order, among them its holder.
+    /// A proposal names members that exist, in order, among them its holder; no number is beyond what a run can reach.
     fn is_sound(&self, core: &Core, kind: &AssemblyKind) -> bool {
         let sound = |proposal: &Proposal| {
             let rises = proposal.members.windows(2).all(|pair| pair[0] < pair[1]);
             let exist = proposal.members.last().is_some_and(|&last| (last as usize) < core.settings.nodes);
-            rises && exist && proposal.members.binary_search(&proposal.holder).is_ok()
+            let near = proposal.round <= FAR && proposal.version <= FAR;
+            rises && exist && near && proposal.members.binary_search(&proposal.holder).is_ok()
         };
         match kind {
             AssemblyKind::Commit(proposal) | AssemblyKind::Accept(proposal) => sound(proposal),
-            AssemblyKind::Promise { accepted, .. } => {
-                accepted.as_ref().is_none_or(|(_, proposal)| sound(proposal))
+            AssemblyKind::Promise { accepted, version, round, .. } => {
+                let accepts = accepted.as_ref().is_none_or(|(_, proposal)| sound(proposal));
+                accepts && *version <= FAR && *round <= FAR
             }
             AssemblyKind::Prepare | AssemblyKind::Accepted => true,
         }
@@ -180,7 +185,7 @@ impl Rounds {
             self.start_round(core);
         } else {
             self.phase = Phase::Fetching { from: holder, patience: patience(core) };
-            core.send(holder, (0, 0), Body::Fetch { digest: model });
+            self.fetch_from(core, holder);
         }
     }
 
@@ -276,8 +281,14 @@ impl Rounds {
         let next = self.members.iter().position(|member| *member == *from).map_or(0, |at| at + 1);
         let ask = self.members[next % self.members.len()];
         *from = if ask == core.me { self.members[(next + 1) % self.members.len()] } else { ask };
-        if let Some(digest) = self.decided.as_ref().map(|proposal| proposal.model) {
-            core.send(*from, (0, 0), Body::Fetch { digest });
+        let from = *from;
+        self.fetch_from(core, from);
+    }
+
+    /// Asks for the model of the decision; not itself, even where a forged decision says that this node has it.
+    fn fetch_from(&self, core: &mut Core, from: PeerIx) {
+        if let Some(proposal) = self.decided.as_ref().filter(|_| from != core.me) {
+            core.send(from, (0, 0), Body::Fetch { digest: proposal.model });
         }
     }
 

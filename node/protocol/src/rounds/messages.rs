@@ -56,7 +56,7 @@ impl Rounds {
             return;
         }
         // Who is still fetching the model has not begun the round that others are in.
-        if round > self.round.max(self.next_round) + 1 || step as usize > 64 {
+        if round > self.round.max(self.next_round).saturating_add(1) || step as usize > 64 {
             return core.fault(from, FaultKind::WrongRound, round);
         }
         if !self.is_expected(from, round, step) {
@@ -87,7 +87,7 @@ impl Rounds {
 
     /// A sum of an earlier round: repeated, or from somebody who lost the thread.
     fn on_late(&mut self, core: &mut Core, from: PeerIx, round: u32) {
-        if core.tolerates(from, round) && round + 1 < self.round && self.is_stuck(core) {
+        if core.tolerates(from, round) && round < self.round.saturating_sub(1) && self.is_stuck(core) {
             self.call_assembly(core, "a member fell behind", Some(from));
         }
     }
@@ -99,7 +99,8 @@ impl Rounds {
         if let Some(body) = self.sent.to((round, step), from) {
             let body = body.clone();
             core.send(from, (round, step), body);
-        } else if round + 1 < self.round && self.members.contains(&from) && self.is_stuck(core) {
+        } else if round < self.round.saturating_sub(1) && self.members.contains(&from) && self.is_stuck(core)
+        {
             self.call_assembly(core, "a member fell behind", Some(from));
         } else if matches!(self.phase, Phase::Over) {
             let (version, values) = (self.model.version(), self.model.encoded());

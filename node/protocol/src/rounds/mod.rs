@@ -134,7 +134,9 @@ impl Rounds {
 
     pub(crate) fn handle(&mut self, core: &mut Core, input: Input) {
         match input {
-            Input::Start => self.on_start(core),
+            Input::Start if matches!(self.phase, Phase::Waiting) => self.on_start(core),
+            // To start over would forget what the round under way has released.
+            Input::Start => {}
             Input::Received { from, message } => self.on_message(core, from, message),
             Input::Computed(computed) => self.contribution.on_computed(core, computed),
             Input::Recorded(id) => self.on_recorded(core, id),
@@ -400,7 +402,10 @@ impl Rounds {
 
     /// A round boundary, or a vote: what must survive a crash.
     fn save(&self, core: &mut Core) {
-        let pending = u32::from(self.settling.is_some()) + u32::from(self.released.is_some());
+        // A record that was asked for is among `records` below, so whoever comes back does not charge it again: it is charged here.
+        let recording = self.contribution.is_recording();
+        let pending =
+            u32::from(self.settling.is_some()) + u32::from(self.released.is_some()) + u32::from(recording);
         let snapshot = Snapshot {
             epoch: self.epoch,
             members: self.members.to_vec(),

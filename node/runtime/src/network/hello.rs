@@ -81,15 +81,24 @@ pub(crate) async fn hello(
 ) -> Result<Card, HelloError> {
     let exchange = async {
         prove(io, us, them).await?;
-        write_frame(io, &Frame::Card(us.card.clone())).await?;
-        let Frame::Card(card) = receive(io, MEMBER).await? else { return Err(HelloError::Disorder) };
-        compare(io, us, &card).await?;
-        Ok(card)
+        exchange_cards(io, us).await
     };
     tokio::time::timeout(DEADLINE, exchange).await.map_err(|_| HelloError::Slow)?
 }
 
-async fn prove(
+/// The second half, between two who know the secret.
+pub(crate) async fn exchange_cards(
+    io: &mut (impl AsyncRead + AsyncWrite + Unpin),
+    us: &Introduction,
+) -> Result<Card, HelloError> {
+    write_frame(io, &Frame::Card(us.card.clone())).await?;
+    let Frame::Card(card) = receive(io, MEMBER).await? else { return Err(HelloError::Disorder) };
+    compare(io, us, &card).await?;
+    Ok(card)
+}
+
+/// The first half, with anybody.
+pub(crate) async fn prove(
     io: &mut (impl AsyncRead + AsyncWrite + Unpin),
     us: &Introduction,
     them: PeerId,

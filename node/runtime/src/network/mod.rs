@@ -9,6 +9,8 @@ mod behaviour;
 mod book;
 mod difference;
 mod event_loop;
+#[doc(hidden)]
+pub mod hearing;
 mod hello;
 mod link;
 mod transport;

@@ -89,3 +89,23 @@ fn a_node_that_comes_back_after_an_unfinished_round_makes_all_local() {
     assert!((account.mu2(3, 0) * Z * Z - 3.0).abs() < 1e-6);
     assert!(account.summary().mean.analysis.contains("came back"));
 }
+
+#[test]
+fn a_line_about_what_the_run_does_not_have_makes_every_pair_local() {
+    let clean = account(1, 1, false, None, &undisturbed(1)).summary();
+    let forged = [
+        mixed(0, 0, vec![], vec![(0, 0, 9)]),
+        mixed(0, 0, vec![(0, 9)], vec![]),
+        mixed(0, 0, vec![], vec![(u32::MAX, 0, 1)]),
+        mixed(0, 0, vec![], vec![(0, 7, 1)]),
+        mixed(0, u32::MAX, vec![], vec![]),
+        released(0, u32::MAX),
+    ];
+    for line in forged {
+        let mut lines = undisturbed(1);
+        lines.push(line.clone());
+        let summary = account(1, 1, false, None, &lines).summary();
+        assert_eq!(summary.mean.analysis.split(' ').next(), Some("local"), "{line:?}: {summary:?}");
+        assert!(summary.mean.epsilon > clean.mean.epsilon, "{line:?}");
+    }
+}

@@ -1,0 +1,244 @@
+#!/usr/bin/env python3
+"""Writes the first cases of the corpus: a valid example of every kind, and the edges of each format.
+
+The bytes are made here by hand from the formats' descriptions, not by the program, so the readers are tried on what others may write.
+Cases that the fuzzer found are beside them, under names that begin with `found-`.
+"""
+import gzip, hashlib, io, json, pathlib, struct, zipfile
+
+ROOT = pathlib.Path(__file__).parent / "corpus"
+
+
+def put(target, name, content):
+    folder = ROOT / target
+    folder.mkdir(parents=True, exist_ok=True)
+    (folder / name).write_bytes(content if isinstance(content, bytes) else content.encode())
+
+
+# Frames: bincode's variable-length integers behind a length of four bytes.
+def number(n):
+    if n < 251:
+        return bytes([n])
+    for mark, form, most in [(251, "<H", 1 << 16), (252, "<I", 1 << 32), (253, "<Q", 1 << 64)]:
+        if n < most:
+            return bytes([mark]) + struct.pack(form, n)
+
+
+def text(t):
+    t = t if isinstance(t, bytes) else t.encode()
+    return number(len(t)) + t
+
+
+def many(items):
+    return number(len(items)) + b"".join(items)
+
+
+def frame(content, values=(), version=1):
+    header = bytes([version]) + number(len(values)) + content
+    return struct.pack("<I", len(header)) + header + struct.pack(f"<{len(values)}f", *values)
+
+
+def message(kind, values=(), run=7, round=3, step=1):
+    return frame(number(9) + number(run) + number(round) + number(step) + kind, values)
+
+
+PEER = bytes.fromhex("0024080112") + b"\x20" + bytes(range(32))
+OTHER = bytes.fromhex("0024080112") + b"\x20" + bytes(range(1, 33))
+CONFIG = "rounds = 1\n[privacy]\nepsilon = 4.0\n"
+DIGEST = hashlib.sha256(CONFIG.encode()).digest()[:16]
+
+
+def card(run="digits", digest=DIGEST, standing=number(0), addresses=("/ip4/127.0.0.1/tcp/7000",)):
+    return frame(number(2) + text(run) + digest + number(1 << 40) + standing + many([text(a) for a in addresses]))
+
+
+running = number(1) + many([text(PEER), text(OTHER)])
+ballot = number(2) + number(1)
+where = text(DIGEST.hex())
+FRAMES = {
+    "greeting": frame(number(0) + bytes(32)),
+    "proof": frame(number(1) + bytes(range(32))),
+    "card": card(),
+    "card-running": card(standing=running),
+    "config": frame(number(3) + text(CONFIG)),
+    "refuse": frame(number(4) + number(1) + text("somebody else is here")),
+    "members": frame(number(5) + many([text(PEER) + many([text("/dns4/a.example/tcp/7000")])])),
+    "confirm": frame(number(6) + number(1) + many([text(PEER), text(OTHER)])),
+    "finished": frame(number(7)),
+    "alive": frame(number(8) + b"\1"),
+    "sum": message(number(0) + number(0) + number(2) + DIGEST + b"\0", (1.0, -2.5, 0.0)),
+    "sum-not-finite": message(number(0) + number(0) + number(2) + DIGEST + b"\1", (float("nan"), float("inf"))),
+    "state": message(number(1), (0.5,) * 64),
+    "token": message(number(2) + number(0) + number(300) + number(1), (0.5, 0.25)),
+    "token-here": message(number(3) + number(0) + number(70000) + number(1)),
+    "nudge": message(number(5)),
+    "not-yet": message(number(6), run=(1 << 64) - 1, round=(1 << 32) - 1),
+    "prepare": message(number(7) + number(1) + ballot + number(0)),
+    "promise": message(number(7) + number(1) + ballot + number(1) + b"\0" + number(3) + where + number(4) + many([])),
+    "fetch": message(number(8) + DIGEST),
+    "model": message(number(9) + number(5), (1.0, 2.0)),
+    "knock": message(number(10) + number(2)),
+    "over": message(number(11) + number(0)),
+    "other-version": frame(number(7), version=2),
+    "forged-length": struct.pack("<I", 0xFFFFFFFF) + b"\1\0\7",
+    "forged-list": frame(number(5) + number((1 << 64) - 1)),
+    "forged-values": frame(number(9) + number(7) + number(0) + number(0) + number(1)).replace(b"\1\0", b"\1\xfa", 1),
+    "empty": b"",
+}
+for name, content in FRAMES.items():
+    put("frame", name, content)
+
+put("hello", "card", FRAMES["card"])
+put("hello", "card-running", FRAMES["card-running"])
+put("hello", "other-run", card(run="else"))
+put("hello", "other-config", card(digest=bytes(16)) + frame(number(3) + text("rounds = 2\n[privacy]\nepsilon = 8.0\nlist = [1]\n")))
+put("hello", "config-is-no-toml", card(digest=bytes(16)) + frame(number(3) + text("= = =")))
+put("hello", "deep-config", card(digest=bytes(16)) + frame(number(3) + text("a = " + "[" * 60 + "]" * 60)))
+put("hello", "refused", FRAMES["refuse"])
+put("hello", "stranger", FRAMES["greeting"] + FRAMES["proof"])
+put("hello", "disorder", FRAMES["alive"] + FRAMES["alive"])
+put("hello", "roster-of-nobody", card(standing=number(1) + many([text(b""), text(b"\0")]), addresses=("", "/ip4", "/ip6/::1/tcp/99999")))
+put("hello", "long-for-a-stranger", struct.pack("<I", 257) + bytes(257))
+
+# Swarm files: digests that are wrong are put right by the target.
+SWARM = 'name = "digits"\nnodes = {nodes}\nsecret = "{secret}"\ndigest = "{digest}"\n'
+head = SWARM.format(nodes=3, secret="ab" * 32, digest="00" * 16)
+put("swarm_file", "small", head + "\n[config]\nrounds = 20\n\n[config.privacy]\nepsilon = 4.0\n")
+put("swarm_file", "one-node", SWARM.format(nodes=1, secret="ab" * 32, digest="00" * 16) + "[config]\n")
+put("swarm_file", "short-secret", SWARM.format(nodes=3, secret="ab", digest="00" * 16) + "[config]\n")
+put("swarm_file", "secret-of-letters", SWARM.format(nodes=3, secret="é" * 32, digest="00" * 16) + "[config]\n")
+put("swarm_file", "bad-digest", SWARM.format(nodes=3, secret="ab" * 32, digest="zz") + "[config]\n")
+peer = "12D3KooWDpJ7As7BWAwRMfu1VU2WCqNjvq387JEYKDBj4kx6nXTN"
+put("swarm_file", "roster", head.replace("nodes = 3", "nodes = 2") + f'\n[[roster]]\npeer = "{peer}"\naddresses = ["/dns4/a.example/tcp/7000"]\n[[roster]]\npeer = "{peer}"\n[config]\nrounds = 1\n')
+put("swarm_file", "roster-of-nobody", head + '[[roster]]\npeer = "x"\naddresses = ["/"]\n[config]\n')
+put("swarm_file", "unclosed", 'name = "digits\nsecret = "ab')
+put("swarm_file", "negative", head.replace("nodes = 3", "nodes = -3") + "[config]\n")
+put("swarm_file", "empty", "")
+
+# Configurations.
+put("config", "empty", "")
+put("config", "small", 'name = "clinic"\nnodes = 3\nbatch_size = 32\n')
+for kind, more in [("rounds", ""), ("gossip", "mixing_steps = 3\naccelerate = true\n"), ("walk", 'kernel = "lazy"\ntokens = 2\n'), ("mean", "message_noise = 0.5\n"), ("fedavg", "")]:
+    put("config", kind, f'nodes = 8\n{"" if kind == "mean" else "rounds = 4" + chr(10)}topology = "ring"\n[algorithm]\nkind = "{kind}"\n{more}[privacy]\nepsilon = 4.0\ndelta = 1e-5\n')
+put("config", "models", '[model]\nkind = "mlp"\nhidden = [16, 8]\nactivation = "tanh"\n[optimiser]\nkind = "momentum"\nmomentum = 0.9\n[partition]\nkind = "dirichlet"\nalpha = 0.3\n[timeouts]\nsilence = "250ms"\n')
+put("config", "faults", 'nodes = 8\n[faults]\ndrop_prob = 0.1\ndelay = "10ms"\n')
+put("config", "not-numbers", "nodes = nan\nlearning_rate = inf\nprivacy.epsilon = -0.0\n")
+put("config", "large", "nodes = 9223372036854775807\nrounds = -1\nseed = -9223372036854775808\n")
+put("config", "unknown-key", "nodez = 3\n")
+put("config", "durations", '[timeouts]\nsilence = "99999999999999999999h"\nround = "-1s"\n')
+put("config", "topologies", 'topology = "erdos-renyi:100:p=0.1:seed=3"\nweights = "file:"\n')
+put("config", "unclosed", "[privacy\nepsilon = ")
+
+# CSV: the first byte gives jobs to columns (see the target).
+put("csv", "numbers", b"\0a,b\n1,2\n3.5,-4e3\n")
+put("csv", "labelled", b"\1a,b,y\n1,2,yes\n3,4,no\n")
+put("csv", "all-jobs", b"\x3fa,word,z,id,split,y\n1,red,x,7,train,0\n,blue,x,8,test,1\n")
+put("csv", "classes", b"\x41a,y\n1,0\n2,2\n3,3\n")
+put("csv", "threshold", b"\x81a,y\n1,0.4\n2,0.6\n")
+put("csv", "real", b"\xc1a,y\n1,1e40\n")
+put("csv", "missing", b"\0a,b\n?,NA\n")
+put("csv", "missing-filled", b"\x20a,b\n?,NA\n1,nan\n")
+put("csv", "quotes", b'\0"a ""x""","b\n"\n"1","2"\n')
+put("csv", "ragged", b"\0a,b\n1\n1,2,3\n")
+put("csv", "no-rows", b"\0a,b\n")
+put("csv", "not-utf8", b"\0a,b\n\xff\xfe,2\n")
+put("csv", "twice-a-name", b"\0a,a,\n1,2,3\n")
+put("csv", "carriage-returns", b"\0\xef\xbb\xbfa,b\r\n1,2\r\n\r\n")
+put("csv", "gzip", b"\0" + gzip.compress(b"a,b\n1,2\n", mtime=0))
+put("csv", "gzip-cut", b"\0" + gzip.compress(b"a,b\n1,2\n", mtime=0)[:15])
+
+
+# IDX: two zero bytes, type, axes, their lengths (big-endian), elements.
+def idx(kind, shape, content):
+    return bytes([0, 0, kind, len(shape)]) + b"".join(struct.pack(">I", n) for n in shape) + content
+
+
+put("idx", "bytes", idx(8, [3], b"\0\1\2"))
+put("idx", "images", idx(8, [2, 2, 2], bytes(range(8))))
+put("idx", "doubles", idx(14, [2, 1], struct.pack(">2d", 1.5, -2)))
+put("idx", "floats-not-finite", idx(13, [1, 2], struct.pack(">2f", float("nan"), float("inf"))))
+put("idx", "shorts", idx(11, [2], struct.pack(">2h", -1, 300)))
+put("idx", "ints", idx(12, [1, 2], struct.pack(">2i", -1, 1 << 30)))
+put("idx", "forged-length", idx(8, [0xFFFFFFFF, 0xFFFFFFFF, 0xFFFFFFFF], b"\0"))
+put("idx", "no-axes", idx(8, [], b""))
+put("idx", "empty-axis", idx(8, [0, 4], b""))
+put("idx", "cut", idx(8, [9], b"\0\1"))
+put("idx", "unknown-type", idx(7, [1], b"\0"))
+put("idx", "gzip", gzip.compress(idx(8, [4, 2], bytes(8)), mtime=0))
+
+
+def npy(descr, shape, content, order="False", version=1):
+    head = f"{{'descr': '{descr}', 'fortran_order': {order}, 'shape': {shape}, }}".encode() + b"\n"
+    form = "<H" if version == 1 else "<I"
+    return b"\x93NUMPY" + bytes([version, 0]) + struct.pack(form, len(head)) + head + content
+
+
+table = npy("<f4", "(2, 2)", struct.pack("<4f", 1, 2, 3, 4))
+put("npy", "floats", table)
+put("npy", "fortran", npy("<f8", "(2, 3)", struct.pack("<6d", *range(6)), order="True"))
+put("npy", "big-endian", npy(">i4", "(3,)", struct.pack(">3i", 1, -2, 3), version=2))
+put("npy", "bytes", npy("|u1", "(2, 2, 2)", bytes(8), version=3))
+put("npy", "bools", npy("|b1", "(2,)", b"\0\2"))
+put("npy", "halves", npy("<f2", "(2,)", struct.pack("<2e", 1, float("inf"))))
+put("npy", "scalar", npy("<f4", "()", struct.pack("<f", 1)))
+put("npy", "forged-shape", npy("<f4", "(4294967296, 4294967296, 16)", b""))
+put("npy", "negative-shape", npy("<f4", "(-1, 2)", b""))
+put("npy", "empty-shape", npy("<f4", "(0, 18446744073709551615)", b""))
+put("npy", "objects", npy("|O", "(1,)", b"\x80\4N."))
+put("npy", "long-header", b"\x93NUMPY\2\0" + struct.pack("<I", 0xFFFFFFFF))
+put("npy", "cut", table[:40])
+archive = io.BytesIO()
+with zipfile.ZipFile(archive, "w", zipfile.ZIP_DEFLATED) as z:
+    for name, content in {"x_train": table, "y_train": npy("<i8", "(2,)", struct.pack("<2q", 0, 1)), "x_test": table, "y_test": npy("<i8", "(2,)", struct.pack("<2q", 1, 0))}.items():
+        z.writestr(zipfile.ZipInfo(name + ".npy"), content, zipfile.ZIP_DEFLATED)
+put("npy", "archive", archive.getvalue())
+put("npy", "archive-cut", archive.getvalue()[:-30])
+put("npy", "archive-empty", b"PK\5\6" + bytes(18))
+put("npy", "archive-gzip", gzip.compress(archive.getvalue(), mtime=0))
+
+# Lists of edges.
+put("edges", "numbers", "# ring\n0 1\n1 2\n2 0\n")
+put("edges", "stated", "5\n0 1\n3 4 0.5\n")
+put("edges", "names", "from,to\nada,bob\nbob;cyd\n")
+put("edges", "mixed", "ada bob\n1 2\n")
+put("edges", "heading", "source target\n1 2\n")
+put("edges", "matrix-market", "%%MatrixMarket matrix coordinate pattern symmetric\n%\n3 3 2\n2 1\n3 2\n")
+put("edges", "large-numbers", "18446744073709551615 0\n99999999999999999999 1\n")
+put("edges", "loops-and-repetitions", "1 1\n1 2\n2 1\n")
+put("edges", "beyond-stated", "2\n0 5\n")
+put("edges", "not-utf8", b"\xff\xfe 1\n")
+put("edges", "one-word", "alone\n")
+put("edges", "empty", "")
+put("edges", "single", "1\n")
+
+
+# Run logs.
+def lines(*events):
+    return "".join(json.dumps(event, separators=(",", ":")) + "\n" for event in events)
+
+
+zero, one = "00" * 16, "01" * 16
+gaussian = {"kind": "gaussian", "noise_multiplier": 1.0}
+
+
+def released(node, round, **more):
+    return {"t": 5, "node": node, "event": "released", "round": round, **more}
+
+
+def done(node, round, start=zero, end=one):
+    return {"t": 9, "node": node, "event": "round_done", "round": round, "epoch": 0, "start": start, "end": end, "count": 4}
+
+
+roster = [{"t": 0, "node": n, "event": "roster", "epoch": 0, "round": 0, "members": [0, 1, 2, 3], "model": zero} for n in range(4)]
+clean = [released(n, 0) for n in range(4)] + [done(n, 0) for n in range(4)]
+put("log", "rounds", lines(*roster, *clean))
+put("log", "broken", lines(*roster, *[released(n, 0) for n in range(3)], {"t": 7, "node": 1, "event": "round_broken", "round": 0, "epoch": 0, "start": zero, "missing": 3, "reason": "silence"}))
+put("log", "other-rosters", lines({"t": 0, "node": 0, "event": "roster", "epoch": 4294967295, "round": 4294967295, "members": [0, 0, 9], "model": zero}, *clean))
+put("log", "gossip", lines(*[released(n, 0) for n in range(4)], {"t": 8, "node": 0, "event": "mixed", "round": 0, "missing": [[0, 1], [9, 9]], "late": [[0, 0, 3], [9, 9, 9]]}))
+put("log", "walk", lines({"t": 1, "node": 0, "event": "held", "token": 0, "hop": 0, "generation": 0, "from": 0}, released(0, 0), {"t": 2, "node": 1, "event": "held", "token": 0, "hop": 1, "generation": 0, "from": 0}, {"t": 3, "node": 1, "event": "token_restarted", "token": 0, "hop": 1, "generation": 1}))
+put("log", "forged-rounds", lines(released(0, 4294967295), done(0, 4294967295), {"t": 8, "node": 0, "event": "mixed", "round": 4294967295}, {"t": 1, "node": 3, "event": "held", "token": 4294967295, "hop": 4294967295, "generation": 4294967295, "from": 77}))
+put("log", "forged-nodes", lines({"t": 1, "node": 4294967295, "event": "outside", "epoch": 1}, {"t": 18446744073709551615, "event": "late", "peer": 9, "count": 1}))
+put("log", "others", lines({"t": 1, "node": 0, "event": "refused", "round": 0, "reason": "spent"}, {"t": 1, "node": 0, "event": "peer_fault", "peer": 1, "fault": "not_finite", "round": 0}, {"t": 9, "node": 0, "event": "finished", "rounds": 1, "model": one, "reason": "all rounds"}))
+put("log", "other-releases", lines(*roster, released(0, 0, release=gaussian), released(1, 0, release={"kind": "non_private"}), released(2, 1, release={"kind": "gaussian", "noise_multiplier": 5e-324}, loss=1e308), released(0, 0, release={"kind": "gaussian", "noise_multiplier": -1.0})))
+put("log", "cut", lines(*clean)[:-20])
+put("log", "empty", "\n\n")

@@ -1,0 +1,204 @@
+//! What is fuzzed: one function per target, each of which takes any bytes and panics if a promise is broken.
+//!
+//! The programs in `fuzz_targets` call these under libFuzzer; the test `fuzz_corpus` of the command line calls them with every file of `corpus`, so the cases
+//! that were found once are tried by every `./test`.
+
+#![allow(clippy::unwrap_used, clippy::expect_used, reason = "here a panic is the finding")]
+
+use std::io::Write;
+use std::path::Path;
+use std::pin::pin;
+use std::sync::OnceLock;
+use std::task::{Context, Poll, Waker};
+
+use learn::data::{ArrayOptions, Categorical, CsvOptions, Missing, TargetKind, read_arrays, read_csv};
+use protocol::account::{Account, Shape};
+use protocol::config::Config;
+use protocol::{LogLine, Setup};
+use runtime::swarm_file::{SwarmFile, SwarmFileError};
+use runtime::wire::{self, Frame, Limits};
+
+/// A target by its name, which is also that of its corpus.
+pub type Target = (&'static str, fn(&[u8]));
+
+/// All of them.
+pub const TARGETS: [Target; 9] = [
+    ("frame", frame),
+    ("hello", hello),
+    ("swarm_file", swarm_file),
+    ("config", config),
+    ("csv", csv),
+    ("idx", idx),
+    ("npy", npy),
+    ("edges", edges),
+    ("log", log),
+];
+
+/// Frames of members and of strangers: whatever can be read is written as it was.
+pub fn frame(bytes: &[u8]) {
+    for limits in [Limits::STRANGER, Limits::for_model(64)] {
+        let Some(frame) = read_frame(bytes, limits) else { continue };
+        let written = wire::to_bytes(&frame).expect("a frame that was read can be written");
+        let again = read_frame(&written, limits).expect("a frame that was written can be read");
+        // By bytes, for which NaN equals itself.
+        assert_eq!(wire::to_bytes(&again).expect("it was written before"), written);
+        assert!(!format!("{again:?}").is_empty());
+    }
+}
+
+/// The frame at the beginning of `bytes`, if there is one.
+pub fn read_frame(mut bytes: &[u8], limits: Limits) -> Option<Frame> {
+    let reading = pin!(wire::read_frame(&mut bytes, limits));
+    match reading.poll(&mut Context::from_waker(Waker::noop())) {
+        Poll::Ready(frame) => frame.ok(),
+        Poll::Pending => unreachable!("all bytes are there"),
+    }
+}
+
+/// Everything that a peer can say in a hello: no bytes prove anything, and no card is trusted to be well-formed.
+pub fn hello(bytes: &[u8]) {
+    assert!(!runtime::network::hearing::hears_a_proof(bytes), "a proof without the secret");
+    if let Err(error) = runtime::network::hearing::hears_a_card(bytes) {
+        assert!(!error.to_string().is_empty());
+    }
+}
+
+/// Swarm files and the rosters in them. A digest that does not fit is put right, or nothing behind it would be tried.
+pub fn swarm_file(bytes: &[u8]) {
+    let Ok(text) = std::str::from_utf8(bytes) else { return };
+    let parse = |text: &str| SwarmFile::parse(text, Path::new("fuzz"));
+    let parsed = match parse(text) {
+        Err(SwarmFileError::Edited { found, stated, .. }) => {
+            parse(&text.replace(&stated.to_string(), &found.to_string()))
+        }
+        parsed => parsed,
+    };
+    match parsed {
+        Ok(file) => assert!(file.nodes >= 2),
+        Err(error) => assert!(!error.to_string().is_empty() && error.hint() != Some(String::new())),
+    }
+}
+
+/// Configurations: what can be read is shown in a form that reads the same.
+pub fn config(bytes: &[u8]) {
+    let Ok(text) = std::str::from_utf8(bytes) else { return };
+    match Config::from_toml(text, "fuzz") {
+        Ok(config) => {
+            let shown = config.to_toml();
+            let again = Config::from_toml(&shown, "shown");
+            let again = again.unwrap_or_else(|error| panic!("{error}, shown as\n{shown}"));
+            assert_eq!(again.to_toml(), shown);
+            assert_eq!(again.digest(), config.digest());
+        }
+        Err(error) => assert!(!error.to_string().is_empty()),
+    }
+}
+
+/// CSV files; the first byte says which columns have a job.
+pub fn csv(bytes: &[u8]) {
+    let Some((&jobs, content)) = bytes.split_first() else { return };
+    let job = |bit: u8, column: &str| (jobs & (1 << bit) != 0).then(|| column.to_owned());
+    let options = CsvOptions {
+        label: job(0, "y"),
+        target: match jobs >> 6 {
+            0 => TargetKind::Discover,
+            1 => TargetKind::Classes(3),
+            2 => TargetKind::Above(0.5),
+            _ => TargetKind::Real,
+        },
+        categorical: job(1, "word").iter().map(|column| Categorical::discovered(column)).collect(),
+        drop: job(2, "z").into_iter().collect(),
+        id: job(3, "id"),
+        split: job(4, "split"),
+        missing: if jobs & (1 << 5) == 0 { Missing::default() } else { Missing::fill(0.0) },
+        ..CsvOptions::default()
+    };
+    in_file(content, |path| {
+        let _ = read_csv(path, &options);
+    });
+}
+
+/// IDX files.
+pub fn idx(bytes: &[u8]) {
+    arrays(bytes);
+}
+
+/// NPY files and NPZ archives.
+pub fn npy(bytes: &[u8]) {
+    arrays(bytes);
+}
+
+/// Arrays as features alone, with a column of labels, and as their own labels.
+fn arrays(bytes: &[u8]) {
+    in_file(bytes, |path| {
+        let alone = ArrayOptions::default();
+        let column = ArrayOptions { label_column: Some(0), fill: Some(0.0), ..alone.clone() };
+        let labels =
+            ArrayOptions { labels: Some(path.to_owned()), target: TargetKind::Real, ..alone.clone() };
+        for options in [alone, column, labels] {
+            let _ = read_arrays(path, &options);
+        }
+    });
+}
+
+/// Lists of edges: a graph that was read is written as a list of the same graph.
+pub fn edges(bytes: &[u8]) {
+    // A first line may state four thousand million nodes, and the reader keeps room for each: a user's own wish, but not for a fuzzer.
+    if first_number(bytes).is_some_and(|nodes| nodes > 1 << 16) {
+        return;
+    }
+    let Ok((graph, _)) = topology::files::parse_edges(bytes, "fuzz") else { return };
+    let mut written = Vec::new();
+    topology::files::write_edges(&graph, &mut written).expect("memory takes all bytes");
+    if graph.edges() > 0 && graph.labels().is_none() {
+        let (again, _) = topology::files::parse_edges(written.as_slice(), "written").expect("our own list");
+        assert_eq!(
+            (again.nodes(), again.iter_edges().collect::<Vec<_>>()),
+            (graph.nodes(), graph.iter_edges().collect::<Vec<_>>())
+        );
+    }
+}
+
+fn first_number(bytes: &[u8]) -> Option<u64> {
+    let text = String::from_utf8_lossy(bytes);
+    let of_line = |line: &str| line.trim_matches(|c: char| !c.is_ascii_digit()).parse().ok();
+    text.lines().filter_map(of_line).max()
+}
+
+/// Run logs: lines that can be read are folded into the accounts of all algorithms, whether or not they could come from such a run.
+pub fn log(bytes: &[u8]) {
+    let Ok(text) = std::str::from_utf8(bytes) else { return };
+    let lines: Vec<LogLine> = text.lines().filter_map(|line| serde_json::from_str(line).ok()).collect();
+    for shape in shapes() {
+        let mut account = Account::new(shape.clone()).expect("a run's shape");
+        lines.iter().for_each(|line| account.push(line));
+        let _ = account.interim();
+        account.settle_final();
+        let summary = account.summary();
+        assert!(summary.worst.epsilon >= 0.0 && summary.local.epsilon >= summary.mean.epsilon, "{summary:?}");
+        let _ = account.pairs();
+        let _ = account.coalition(&[1, 2]);
+    }
+    let _ = report::Source::of_lines(lines);
+}
+
+fn shapes() -> &'static [Shape] {
+    static SHAPES: OnceLock<Vec<Shape>> = OnceLock::new();
+    SHAPES.get_or_init(|| {
+        let shape = |kind: &str| {
+            let text = format!(
+                "nodes = 4\nrounds = 3\ntopology = \"ring\"\nalgorithm.kind = \"{kind}\"\nprivacy.noise_multiplier = 1"
+            );
+            let config = Config::from_toml(&text, "fuzz").expect("a small run");
+            Setup::new(config).expect("its data are built in").shape()
+        };
+        ["rounds", "gossip", "walk"].map(shape).into()
+    })
+}
+
+/// Readers open their file twice, so it must be one.
+fn in_file(bytes: &[u8], read: impl FnOnce(&Path)) {
+    let mut file = tempfile::NamedTempFile::new().expect("a temporary file");
+    file.write_all(bytes).expect("room for it");
+    read(file.path());
+}

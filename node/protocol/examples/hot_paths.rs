@@ -1,0 +1,92 @@
+//! The paths on which a node and an account spend their time, so often as asked: `benches/guard` counts their instructions.
+
+use std::error::Error;
+
+use learn::gradient::Workspace;
+use privacy::noise::danger_from_seed;
+use protocol::account::Account;
+use protocol::config::Config;
+use protocol::work::{self, Job};
+use protocol::{Body, Digest, Input, LogLine, Message, Node, Output, RunEvent, Setup, Time, Values};
+
+fn main() -> Result<(), Box<dyn Error>> {
+    let arguments: Vec<String> = std::env::args().collect();
+    let [_, path, times] = arguments.as_slice() else { return Err("usage: hot_paths PATH TIMES".into()) };
+    let times: u32 = times.parse()?;
+    match path.as_str() {
+        "private-step" => private_step(times),
+        "gossip-sum" => gossip_sum(times),
+        "doubling-account" => doubling_account(times),
+        other => Err(format!("there is no path `{other}`").into()),
+    }
+}
+
+fn setup(text: &str) -> Result<Setup, Box<dyn Error>> {
+    Ok(Setup::new(Config::from_toml(text, "guard")?)?)
+}
+
+/// Per-example gradients of softmax regression on digits, clipped, summed and noised.
+fn private_step(times: u32) -> Result<(), Box<dyn Error>> {
+    let setup = setup("nodes = 4\nbatch_size = 64\nprivacy.noise_multiplier = 1")?;
+    let mut workspace = Workspace::new(setup.model.as_ref());
+    let mut noise = danger_from_seed(1, "guard");
+    let data = (setup.model.as_ref(), &setup.train[0]);
+    let work = work::WorkSettings { with_loss: false, ..(*setup.work).clone() };
+    for round in 0..times {
+        let job = Job { round, params: setup.settings.initial.clone() };
+        work::contribute(&work, data, &job, &mut workspace, &mut noise)?;
+    }
+    Ok(())
+}
+
+/// One node that mixes with two neighbours, a round for each of `times`.
+fn gossip_sum(times: u32) -> Result<(), Box<dyn Error>> {
+    let setup = setup(
+        "nodes = 5\nrounds = 4096\ntopology = \"ring\"\nalgorithm.kind = \"gossip\"\nalgorithm.mixing_steps = 1\nprivacy.noise_multiplier = 1",
+    )?;
+    let mut node = Node::new(0, setup.settings.clone(), None);
+    let size = setup.settings.initial.len();
+    let contribution = || {
+        let sum = learn::gradient::ExampleGradient::of_node(vec![0.25; size]).clip(setup.work.clip);
+        sum.release(0.0, &mut danger_from_seed(0, "none"))
+    };
+    node.handle(Time(0), Input::Start);
+    for round in 0..times {
+        let (contribution, release) = contribution()?;
+        let computed = work::Computed { round, contribution, release, loss: None };
+        node.handle(Time(0), Input::Computed(computed));
+        node.handle(Time(0), Input::Recorded(u64::from(round)));
+        for from in [1, 4] {
+            let values = Values::from_wire(vec![0.5; size]);
+            let message = Message { run: setup.settings.run, round, step: 0, body: Body::State { values } };
+            node.handle(Time(0), Input::Received { from, message });
+        }
+        while let Some(output) = node.poll_output() {
+            if let Output::Log(RunEvent::PeerFault { fault, .. }) = output {
+                return Err(format!("{fault:?}").into());
+            }
+        }
+    }
+    if node.round() != times { Err(format!("round {} of {times}", node.round()).into()) } else { Ok(()) }
+}
+
+/// The log of clean rounds of 64 nodes.
+fn doubling_account(times: u32) -> Result<(), Box<dyn Error>> {
+    let nodes = 64;
+    let setup = setup("nodes = 64\nrounds = 4096\nbatch_size = \"all\"\nprivacy.noise_multiplier = 1")?;
+    let mut account = Account::new(setup.shape())?;
+    let model = |round: u32| Digest::of_text(&round.to_string());
+    let mut push =
+        |node: u32, event: RunEvent| account.push(&LogLine { time: Time(0), node: Some(node), event });
+    for round in 0..times {
+        for node in 0..nodes {
+            push(node, RunEvent::Released { round, token: 0, generation: 0, release: None, loss: None });
+        }
+        for node in 0..nodes {
+            let (start, end) = (model(round), model(round + 1));
+            push(node, RunEvent::RoundDone { round, epoch: 0, start, end, count: nodes });
+        }
+    }
+    account.settle_final();
+    if account.broken_rounds() > 0 { Err("rounds were broken".into()) } else { Ok(()) }
+}

@@ -1,0 +1,168 @@
+//! What can happen next. Numbers point into lists of what is there, so every list of operations can be played.
+
+use proptest::prelude::*;
+use protocol::{AssemblyKind, Body, Digest, Message, RunId, Values};
+
+/// One thing that happens.
+#[derive(Debug, Clone)]
+pub(crate) enum Operation {
+    /// A node is told to start, again where it has.
+    Start { node: usize },
+    /// Time passes; a node is told so.
+    Tick { node: usize, micros: u64 },
+    /// A message arrives: one of the oldest that are under way, or any that was ever sent.
+    Deliver { pick: usize, replay: bool, forgery: Forgery },
+    /// A contribution is ready; `again`: one that was handed in before.
+    Compute { pick: usize, again: bool },
+    /// A record is durable; `again`: said before.
+    Record { pick: usize, again: bool },
+    /// A number of a record that nobody asked for.
+    RecordUnasked { node: usize, id: u64 },
+    /// A node stops and comes back with what it had saved. Records that were not answered may be on its disk.
+    Crash { node: usize, kept: bool },
+}
+
+/// What became of a message on its way.
+#[derive(Debug, Clone)]
+pub(crate) enum Forgery {
+    None,
+    Run,
+    Sender(u32),
+    Receiver(usize),
+    Round(u32),
+    Step(u32),
+    /// Epoch, count, hop or generation.
+    Counter(u32),
+    Digest,
+    Longer,
+    Shorter,
+    Number(f32),
+}
+
+pub(crate) fn operations(most: usize) -> impl Strategy<Value = Vec<Operation>> {
+    // All start first: a swarm that never begins does nothing.
+    prop::collection::vec(operation(), most / 2..most).prop_map(|rest| {
+        let mut all: Vec<Operation> = (0..crate::NODES).map(|node| Operation::Start { node }).collect();
+        all.extend(rest);
+        all
+    })
+}
+
+fn operation() -> impl Strategy<Value = Operation> {
+    let node = 0..crate::NODES;
+    let rarely = prop::bool::weighted(0.1);
+    prop_oneof![
+        1 => node.clone().prop_map(|node| Operation::Start { node }),
+        8 => (node.clone(), prop_oneof![4 => 0..20_000_u64, 1 => 0..30_000_000_u64])
+            .prop_map(|(node, micros)| Operation::Tick { node, micros }),
+        40 => (0..1000_usize, rarely, forgery())
+            .prop_map(|(pick, replay, forgery)| Operation::Deliver { pick, replay, forgery }),
+        20 => (0..1000_usize, rarely).prop_map(|(pick, again)| Operation::Compute { pick, again }),
+        20 => (0..1000_usize, rarely).prop_map(|(pick, again)| Operation::Record { pick, again }),
+        1 => (node.clone(), prop_oneof![0..6_u64, Just(u64::MAX)])
+            .prop_map(|(node, id)| Operation::RecordUnasked { node, id }),
+        2 => (node, any::<bool>()).prop_map(|(node, kept)| Operation::Crash { node, kept }),
+    ]
+}
+
+fn forgery() -> impl Strategy<Value = Forgery> {
+    let number = prop_oneof![0..8_u32, Just(u32::MAX), Just(u32::MAX - 1)];
+    let value = prop_oneof![Just(f32::NAN), Just(f32::INFINITY), Just(f32::MAX), Just(-0.0), -10.0..10.0_f32];
+    prop_oneof![
+        40 => Just(Forgery::None),
+        1 => Just(Forgery::Run),
+        1 => number.clone().prop_map(Forgery::Sender),
+        1 => (0..crate::NODES).prop_map(Forgery::Receiver),
+        1 => number.clone().prop_map(Forgery::Round),
+        1 => number.clone().prop_map(Forgery::Step),
+        2 => number.prop_map(Forgery::Counter),
+        1 => Just(Forgery::Digest),
+        1 => Just(Forgery::Longer),
+        1 => Just(Forgery::Shorter),
+        2 => value.prop_map(Forgery::Number),
+    ]
+}
+
+impl Forgery {
+    /// The message as it arrives, with its sender and receiver.
+    pub(crate) fn apply(
+        &self,
+        (mut from, mut to, mut message): (u32, usize, Message),
+    ) -> (u32, usize, Message) {
+        match *self {
+            Self::None => {}
+            Self::Run => message.run = RunId(8),
+            Self::Sender(other) => from = other,
+            Self::Receiver(other) => to = other,
+            Self::Round(round) => message.round = round,
+            Self::Step(step) => message.step = step,
+            Self::Counter(counter) => set_counters(&mut message.body, counter),
+            Self::Digest => set_digest(&mut message.body),
+            Self::Longer => change(&mut message.body, |values| values.push(1.0)),
+            Self::Shorter => {
+                change(&mut message.body, |values| values.truncate(values.len().saturating_sub(1)))
+            }
+            Self::Number(number) => change(&mut message.body, |values| {
+                if let Some(last) = values.last_mut() {
+                    *last = number;
+                }
+            }),
+        }
+        (from, to, message)
+    }
+}
+
+fn set_counters(body: &mut Body, to: u32) {
+    match body {
+        Body::Sum { epoch, .. } | Body::Knock { epoch } => *epoch = to,
+        Body::Token { hop, generation, .. }
+        | Body::TokenHere { hop, generation, .. }
+        | Body::TokenSafe { hop, generation, .. } => {
+            if to % 2 == 0 {
+                *hop = to
+            } else {
+                *generation = to
+            }
+        }
+        Body::Over { token } => *token = to,
+        Body::Model { version, .. } => *version = to,
+        Body::Assembly(message) => match &mut message.kind {
+            AssemblyKind::Prepare | AssemblyKind::Accepted => message.ballot.0 = to,
+            AssemblyKind::Promise { version, round, accused, .. } => {
+                (*version, *round) = (to, to);
+                accused.push(to);
+            }
+            AssemblyKind::Accept(proposal) | AssemblyKind::Commit(proposal) => {
+                proposal.members.push(to);
+                proposal.holder = to;
+            }
+        },
+        Body::State { .. } | Body::Nudge | Body::NotYet | Body::Fetch { .. } => {}
+    }
+}
+
+fn set_digest(body: &mut Body) {
+    let other = Digest::of_text("forged");
+    match body {
+        Body::Sum { start, .. } => *start = other,
+        Body::Fetch { digest } => *digest = other,
+        Body::Assembly(message) => match &mut message.kind {
+            AssemblyKind::Promise { model, .. } => *model = other,
+            AssemblyKind::Accept(proposal) | AssemblyKind::Commit(proposal) => proposal.model = other,
+            AssemblyKind::Prepare | AssemblyKind::Accepted => message.epoch = message.epoch.wrapping_add(1),
+        },
+        _ => {}
+    }
+}
+
+fn change(body: &mut Body, with: impl FnOnce(&mut Vec<f32>)) {
+    if let Body::Sum { values, .. }
+    | Body::State { values }
+    | Body::Token { values, .. }
+    | Body::Model { values, .. } = body
+    {
+        let mut numbers = values.as_slice().to_vec();
+        with(&mut numbers);
+        *values = Values::from_wire(numbers);
+    }
+}
