@@ -118,7 +118,7 @@ fn set_counters(body: &mut Body, to: u32) {
         Body::Token { hop, generation, .. }
         | Body::TokenHere { hop, generation, .. }
         | Body::TokenSafe { hop, generation, .. } => {
-            if to % 2 == 0 {
+            if to.is_multiple_of(2) {
                 *hop = to
             } else {
                 *generation = to
