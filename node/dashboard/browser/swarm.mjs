@@ -13,22 +13,21 @@ const folder = fs.mkdtempSync(path.join(os.tmpdir(), "murmur-browser-"));
 process.once("exit", () => fs.rmSync(folder, { recursive: true, force: true }));
 
 console.log("a swarm of real processes");
-const settings = ["rounds=1500", "privacy.epsilon=8", 'timeouts.silence="1s"', "name=murmuration"];
+const settings = ["rounds=6000", "privacy.epsilon=8", 'timeouts.silence="1s"', "name=murmuration"];
 const swarm = await serve(program("murmur"), [
   "swarm", "--http", "127.0.0.1:0", "--nodes", String(NODES), "--out", folder, ...settings.flatMap((setting) => ["--set", setting]),
 ]);
 const { browser, page, errors } = await open(swarm.url);
 
 await until(page, "all nodes appear", (nodes) => window.murmur.model.status?.here === nodes, NODES);
-assert.equal(await page.locator("#peers li").count(), NODES);
+await until(page, "each has a bar", (nodes) => document.querySelectorAll("#peers li").length === nodes, NODES);
 await until(page, "rounds advance", () => window.murmur.model.status.round >= 3);
 const first = await until(page, "there is an ε", () => window.murmur.model.status.epsilon.worst);
 await until(page, "ε rises", (before) => window.murmur.model.status.epsilon.worst > before, first);
 await until(page, "the models are judged", () => window.murmur.model.curves.accuracy.length >= 3);
 await until(page, "messages fly", () => window.murmur.flock.dots.length > 0);
-const shown = await page.locator("#epsilon").textContent();
-assert.match(shown, /^ε = \d/);
-assert.match(await page.locator("#analysis").textContent(), /rounds.*δ = .*local/);
+await says("#epsilon", "^ε = \\d");
+await says("#analysis", "rounds.*δ = .*local");
 assert.equal(await page.locator("#danger").isHidden(), true, "a run with noise from the system is private");
 await until(page, "the log is told", () => document.querySelectorAll("#log li").length > 3);
 
@@ -45,7 +44,7 @@ await until(page, "the killed node turns grey", (victim) => {
   const spread = Math.max(...pixel.slice(0, 3)) - Math.min(...pixel.slice(0, 3));
   return pixel[3] === 255 && spread < 16;
 }, VICTIM);
-assert.match(await page.locator("#away").textContent(), new RegExp(`away: ${VICTIM}`));
+await says("#away", `away: ${VICTIM}`);
 const round = await page.evaluate(() => window.murmur.model.status.round);
 await until(page, "the others go on", (before) => window.murmur.model.status.round > before + 5, round);
 await page.emulateMedia({ colorScheme: "dark" });
@@ -53,7 +52,7 @@ await until(page, "messages fly in the dark", () => window.murmur.flock.dots.len
 await page.screenshot({ path: picture("dashboard-dark.png"), fullPage: true });
 await page.locator("#flock").focus();
 await page.keyboard.press("ArrowRight");
-assert.match(await page.locator("#chosen").textContent(), /^Node 0: here/);
+await says("#chosen", "^Node 0: here");
 assertNoErrors(errors);
 
 swarm.child.kill("SIGINT");
@@ -61,6 +60,12 @@ await until(page, "the end is told", () => document.getElementById("lost").textC
 assert.equal((await swarm.ended).code, 1, "a swarm that was stopped says so");
 assertNoErrors(errors);
 await browser.close();
+
+// The page draws a moment after it has heard: wait for the words.
+function says(selector, pattern) {
+  const matches = ([selector, pattern]) => new RegExp(pattern).test(document.querySelector(selector)?.textContent ?? "");
+  return until(page, `${selector} says ${pattern}`, matches, [selector, pattern]);
+}
 
 // The process of a node, among the children of the swarm.
 function childWith(parent, shard) {

@@ -35,12 +35,14 @@ pub(super) struct Left<'a> {
     pub(super) models: Vec<Vec<f32>>,
     pub(super) bytes: u64,
     pub(super) run: String,
+    /// Whether to run what it is compared with; nobody waits for that after ctrl-c.
+    pub(super) compare: bool,
 }
 
 impl Report {
     /// Folds over the log and judges the models.
     pub(super) fn new(left: &Left<'_>) -> Result<Self> {
-        let Left { setup, lines, models, bytes, run } = left;
+        let Left { setup, lines, models, bytes, run, compare } = left;
         let config = &setup.config;
         let private =
             lines.iter().any(|line| matches!(line.event, RunEvent::Run { private_noise: true, .. }));
@@ -74,9 +76,10 @@ impl Report {
             noise_multiplier: setup.planned.noise_multiplier,
             privacy,
         };
+        let beside = |changes: &[&str]| compare.then(|| accuracy(config, changes)).flatten();
         let baselines = Baselines {
-            non_private_acc: accuracy(config, &["algorithm.kind=central", "privacy.noise_multiplier=0"]),
-            alone_acc: accuracy(config, &["algorithm.kind=alone"]),
+            non_private_acc: beside(&["algorithm.kind=central", "privacy.noise_multiplier=0"]),
+            alone_acc: beside(&["algorithm.kind=alone"]),
         };
         Ok(Self { result, baselines, model: if all.is_empty() { Vec::new() } else { mean_model(&all) } })
     }

@@ -80,6 +80,7 @@ pub(super) fn run(args: &RunArgs) -> Result<ExitCode> {
         models: models.collect(),
         bytes: ended.bytes,
         run: folder.display().to_string(),
+        compare: !ended.interrupted,
     };
     let report = Report::new(&left)?;
     report.write(&setup, &run_folder)?;
