@@ -14,7 +14,7 @@ pub(crate) struct Event {
 }
 
 // A million nodes have millions of these in flight.
-const _: () = assert!(size_of::<Event>() <= 96);
+const _: () = assert!(size_of::<Event>() <= 72);
 
 /// What happens in one window.
 #[derive(Default)]
