@@ -162,14 +162,18 @@ fn an_audit_in_which_nothing_was_attacked_does_not_pass() {
 
 #[test]
 fn the_built_in_scenario_suits_every_algorithm() {
-    for kind in ["mean", "gossip", "walk", "rounds"] {
-        for adjacency in ["record", "node"] {
-            let (kind, adjacency) =
-                (format!("algorithm.kind={kind}"), format!("privacy.adjacency={adjacency}"));
-            let flags = ["--set", &kind, "--set", &adjacency, "--attack", "distinguish", "--trials", "60"];
-            let output = murmur(&flags).output().unwrap();
-            assert_eq!(output.status.code(), Some(0), "{}", String::from_utf8_lossy(&output.stderr));
-        }
+    for set in [
+        &["algorithm.kind=mean"][..],
+        &["algorithm.kind=gossip"],
+        &["algorithm.kind=gossip", "privacy.adjacency=node"],
+        &["algorithm.kind=walk"],
+        &["algorithm.kind=walk", "privacy.adjacency=node"],
+        &["privacy.adjacency=node"],
+    ] {
+        let set = set.iter().flat_map(|pair| ["--set", pair]);
+        let flags: Vec<&str> = set.chain(["--attack", "distinguish", "--trials", "60"]).collect();
+        let output = murmur(&flags).output().unwrap();
+        assert_eq!(output.status.code(), Some(0), "{}", String::from_utf8_lossy(&output.stderr));
     }
 }
 
