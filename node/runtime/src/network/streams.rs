@@ -141,17 +141,101 @@ impl ConnectionHandler for Handler {
         >,
     ) {
         match event {
-            ConnectionEvent::FullyNegotiatedInbound(FullyNegotiatedInbound { protocol: stream, .. }) => {
-                if self.incoming.len() < WAITING {
-                    self.incoming.push_back(stream);
-                }
+            ConnectionEvent::FullyNegotiatedInbound(FullyNegotiatedInbound { protocol: stream, .. })
+                if self.incoming.len() < WAITING =>
+            {
+                self.incoming.push_back(stream);
             }
             ConnectionEvent::FullyNegotiatedOutbound(FullyNegotiatedOutbound { protocol, info }) => {
                 // Whoever wanted it may have gone.
                 let _ = info.send(protocol);
             }
-            // A stream that could not be opened takes whoever waits for it along.
+            // One stream too many is dropped. One that could not be opened takes whoever waits for it along.
             _ => {}
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use futures::{AsyncReadExt, AsyncWriteExt, StreamExt};
+    use libp2p::core::transport::{MemoryTransport, Transport};
+    use libp2p::core::upgrade;
+    use libp2p::identity::Keypair;
+    use libp2p::swarm::{Config, SwarmEvent};
+    use libp2p::{Swarm, noise, yamux};
+    use tokio::task::JoinSet;
+
+    use super::*;
+
+    const GUESTS: usize = 24;
+
+    fn swarm() -> Swarm<Behaviour> {
+        let keypair = Keypair::generate_ed25519();
+        let transport = MemoryTransport::new()
+            .upgrade(upgrade::Version::V1Lazy)
+            .authenticate(noise::Config::new(&keypair).unwrap())
+            .multiplex(yamux::Config::default())
+            .boxed();
+        let me = keypair.public().to_peer_id();
+        Swarm::new(transport, Behaviour::default(), me, Config::with_tokio_executor())
+    }
+
+    /// Calls, opens a stream and hears one byte on it; `false` where the stream ends without.
+    async fn is_heard(host: Multiaddr, peer: PeerId) -> bool {
+        let mut guest = swarm();
+        guest.dial(host).unwrap();
+        while !matches!(guest.select_next_some().await, SwarmEvent::ConnectionEstablished { .. }) {}
+        let opened = guest.behaviour_mut().open(peer);
+        let hear = async {
+            let mut stream = opened.await.unwrap();
+            stream.read_exact(&mut [0]).await.is_ok()
+        };
+        tokio::pin!(hear);
+        loop {
+            tokio::select! {
+                heard = &mut hear => return heard,
+                _ = guest.select_next_some() => {}
+            }
+        }
+    }
+
+    #[tokio::test]
+    async fn streams_that_come_in_one_moment_all_arrive() {
+        let mut host = swarm();
+        host.listen_on("/memory/0".parse().unwrap()).unwrap();
+        let (peer, mut guests, mut writers) = (*host.local_peer_id(), JoinSet::new(), JoinSet::new());
+        let mut heard = Vec::new();
+        while heard.len() < GUESTS {
+            tokio::select! {
+                event = host.select_next_some() => match event {
+                    SwarmEvent::NewListenAddr { address, .. } => {
+                        (0..GUESTS).for_each(|_| {
+                            guests.spawn(is_heard(address.clone(), peer));
+                        });
+                    }
+                    SwarmEvent::Behaviour(Incoming { mut stream, .. }) => {
+                        writers.spawn(async move {
+                            stream.write_all(&[1]).await.unwrap();
+                            stream.flush().await.unwrap();
+                            stream
+                        });
+                    }
+                    _ => {}
+                },
+                Some(done) = guests.join_next() => heard.push(done.unwrap()),
+            }
+        }
+        assert!(heard.iter().all(|heard| *heard), "{heard:?}");
+    }
+
+    #[tokio::test]
+    async fn where_there_is_no_connection_nothing_comes() {
+        let mut lonely = swarm();
+        let opened = lonely.behaviour_mut().open(PeerId::random());
+        tokio::select! {
+            opened = opened => assert!(opened.is_err()),
+            _ = lonely.select_next_some() => unreachable!("nothing happens"),
         }
     }
 }
