@@ -1,6 +1,6 @@
 //! Finding peers and talking to them. No decision of the protocol is made here.
 //!
-//! One task owns the libp2p swarm. Between two nodes there is one *link*: a long-lived stream, opened by the one with the smaller identity, on which both
+//! One task owns the libp2p swarm. Between two nodes there is one *link*: a long-lived stream, opened by one of them as their identities say, on which both
 //! prove that they belong to the swarm and then exchange frames. What is bounded: connections, pending handshakes, addresses that others tell, frames
 //! that wait for a peer, the size of a frame, and the time that each step may take.
 
@@ -13,6 +13,7 @@ mod event_loop;
 pub mod hearing;
 mod hello;
 mod link;
+mod streams;
 mod transport;
 
 use std::io;
