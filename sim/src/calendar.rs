@@ -29,11 +29,11 @@ pub(crate) struct Bucket {
 #[derive(Default)]
 pub(crate) struct Calendar {
     buckets: BTreeMap<u64, Bucket>,
-    /// Empty buckets that keep their memory.
-    spare: Vec<Bucket>,
+    /// Emptied lists of arrivals that keep their memory: only for buckets with arrivals, since those of visits far ahead are many.
+    spare: Vec<Vec<Event>>,
 }
 
-/// Spare buckets kept: with a constant latency one is enough.
+/// Spare lists kept: with a constant latency one is enough.
 const SPARE: usize = 2;
 
 impl Calendar {
@@ -42,18 +42,21 @@ impl Calendar {
         let mut rest = events.drain(..).peekable();
         while let Some(first) = rest.next() {
             let number = first.time / window;
-            let bucket = self.bucket(number);
-            bucket.events.push(first);
+            let list = &mut self.buckets.entry(number).or_default().events;
+            if list.capacity() == 0 {
+                *list = self.spare.pop().unwrap_or_default();
+            }
+            list.push(first);
             // Runs of the same window, nearly always the whole parcel, look the bucket up once.
             while let Some(next) = rest.next_if(|event| event.time / window == number) {
-                bucket.events.push(next);
+                list.push(next);
             }
         }
     }
 
     /// Lets a node be visited in a window.
     pub(crate) fn visit(&mut self, number: u64, local: u32) {
-        self.bucket(number).visits.push(local);
+        self.buckets.entry(number).or_default().visits.push(local);
     }
 
     /// The first window with something in it.
@@ -73,15 +76,10 @@ impl Calendar {
 
     /// Takes an emptied bucket back, to use its memory again.
     pub(crate) fn recycle(&mut self, mut bucket: Bucket) {
-        if self.spare.len() < SPARE {
+        if self.spare.len() < SPARE && bucket.events.capacity() > 0 {
             bucket.events.clear();
-            bucket.visits.clear();
-            self.spare.push(bucket);
+            self.spare.push(bucket.events);
         }
-    }
-
-    fn bucket(&mut self, number: u64) -> &mut Bucket {
-        self.buckets.entry(number).or_insert_with(|| self.spare.pop().unwrap_or_default())
     }
 }
 

@@ -275,18 +275,19 @@ impl Slot {
         let workspace = context.workspace.get_or_insert_with(|| Workspace::with_lanes(model, 1));
         let due = Due { setup, node: self.me, count: self.contributions, job: &job };
         self.contributions += 1;
-        match context.world.hook.contribution(&due, workspace) {
+        let (contribution, round) = (context.world.hook.contribution(&due, workspace), job.round);
+        // The node need not share its model with a job that is done.
+        drop(job);
+        match contribution {
             Ok(computed) => {
                 self.tell(Input::Computed(computed), context);
                 // A contribution that was not recorded by now has been given up: it will not be sent.
-                if self.unrecorded == Some(job.round)
-                    && self.jobs.iter().all(|(_, other)| other.round != job.round)
-                {
+                if self.unrecorded == Some(round) && self.jobs.iter().all(|(_, other)| other.round != round) {
                     self.unrecorded = None;
                 }
             }
             Err(source) => {
-                let error = SimError::Work { node: self.me, round: job.round, source };
+                let error = SimError::Work { node: self.me, round, source };
                 context.report.fail(self.now, self.me, error);
             }
         }
@@ -327,17 +328,17 @@ impl Slot {
         }
     }
 
-    fn log(&mut self, event: RunEvent, context: &mut Context<'_, '_>) {
-        self.released += u64::from(matches!(event, RunEvent::Released { .. }));
-        context.report.lines.push(Line { time: self.now, node: self.me, event });
+    fn log(&mut self, event: Box<RunEvent>, context: &mut Context<'_, '_>) {
+        self.released += u64::from(matches!(*event, RunEvent::Released { .. }));
+        context.report.lines.push(Line { time: self.now, node: self.me, event: *event });
     }
 
     /// Only nodes that will crash and return need what they save.
-    fn save(&mut self, snapshot: Snapshot) {
+    fn save(&mut self, snapshot: Box<Snapshot>) {
         if let Some(special) = &mut self.special
             && special.outages.iter().any(|outage| !outage.pause)
         {
-            special.snapshot = Some(snapshot);
+            special.snapshot = Some(*snapshot);
         }
     }
 

@@ -62,7 +62,9 @@ fn gossip_sum(times: u32) -> Result<(), Box<dyn Error>> {
             node.handle(Time(0), Input::Received { from, message });
         }
         while let Some(output) = node.poll_output() {
-            if let Output::Log(RunEvent::PeerFault { fault, .. }) = output {
+            if let Output::Log(event) = output
+                && let RunEvent::PeerFault { fault, .. } = *event
+            {
                 return Err(format!("{fault:?}").into());
             }
         }

@@ -1,5 +1,7 @@
 //! From a gradient to something that may be sent: budget, compute, record, and only then release.
 
+use learn::gradient::Shareable;
+
 use crate::account::Prices;
 use crate::core::Core;
 use crate::event::RunEvent;
@@ -21,7 +23,7 @@ pub(crate) enum Contribution {
     Recording {
         round: u32,
         id: u64,
-        values: Values,
+        values: Shareable,
         release: Option<privacy::event::DpEvent>,
         loss: Option<f64>,
     },
@@ -55,7 +57,7 @@ impl Contribution {
         *self = Self::Recording {
             round: computed.round,
             id,
-            values: Values::released(computed.contribution),
+            values: computed.contribution,
             release: (computed.release != core.settings.release).then_some(computed.release),
             loss: computed.loss,
         };
@@ -67,7 +69,7 @@ impl Contribution {
         core: &mut Core,
         recorded: u64,
         (token, generation): TokenLabel,
-    ) -> Option<(u32, Values)> {
+    ) -> Option<(u32, Shareable)> {
         if !matches!(self, Self::Recording { id, .. } if *id == recorded) {
             return None;
         }

@@ -119,7 +119,7 @@ impl Core {
     }
 
     pub(crate) fn log(&mut self, event: RunEvent) {
-        self.outputs.push(Output::Log(event));
+        self.outputs.push(Output::Log(Box::new(event)));
     }
 
     pub(crate) fn finish(&mut self, rounds: u32, model: &[f32], reason: &str) {
@@ -137,7 +137,13 @@ impl Core {
 pub(crate) struct Outputs(VecDeque<Output>);
 
 impl Outputs {
+    /// Room for what a node of a few neighbours says at once: growing step by step would copy it twice.
+    const AT_FIRST: usize = 8;
+
     pub(crate) fn push(&mut self, output: Output) {
+        if self.0.capacity() == 0 {
+            self.0.reserve(Self::AT_FIRST);
+        }
         self.0.push_back(output);
     }
 
@@ -150,17 +156,18 @@ impl Outputs {
     }
 }
 
-/// θ ← one step of the optimiser against the mean contribution, penalty included.
+/// The parameters after one step of the optimiser against the mean contribution, penalty included; in the gradient's memory.
 pub(crate) fn stepped(
     settings: &Settings,
     round: u32,
-    params: &mut [f32],
-    gradient: &mut [f32],
+    params: &[f32],
+    mut gradient: Vec<f32>,
     optimiser: &mut dyn learn::optimiser::Optimiser,
-) {
+) -> Vec<f32> {
     let penalty = settings.step.penalty as f32;
     if penalty != 0.0 {
-        gradient.iter_mut().zip(&*params).for_each(|(gradient, param)| *gradient += penalty * param);
+        gradient.iter_mut().zip(params).for_each(|(gradient, param)| *gradient += penalty * param);
     }
-    optimiser.step(params, gradient, settings.step.sizes.at(u64::from(round)));
+    optimiser.step_into(params, &mut gradient, settings.step.sizes.at(u64::from(round)));
+    gradient
 }

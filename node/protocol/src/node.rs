@@ -52,9 +52,9 @@ pub enum Output {
         message: Message,
     },
     /// Append to the run log.
-    Log(RunEvent),
+    Log(Box<RunEvent>),
     /// A round boundary: keep this, durably where the driver has a disk, to come back after a crash.
-    Save(Snapshot),
+    Save(Box<Snapshot>),
     /// The run is over for this node; it still answers others.
     Done,
 }

@@ -12,8 +12,12 @@ use sha2::{Digest as _, Sha256};
 /// # Guarantee
 /// Made only from a [`Shareable`], from what a peer sent, from the public first model, or by this crate from such vectors.
 #[derive(Clone, PartialEq)]
-pub struct Values {
-    numbers: Arc<[f32]>,
+pub struct Values(Arc<Vector>);
+
+/// Behind one pointer: a message is copied several times on its way, its numbers never.
+#[derive(PartialEq)]
+struct Vector {
+    numbers: Box<[f32]>,
     /// Σx², found once, though every receiver asks for it. Not finite exactly if a number is not: squares of singles do not overflow a double.
     square: f64,
 }
@@ -21,61 +25,59 @@ pub struct Values {
 impl Values {
     /// What a release gave.
     pub fn released(shareable: Shareable) -> Self {
-        Self::new(shareable.into_values().into())
+        Self::new(shareable.into_values())
     }
 
     /// What a peer sent: it was released by others.
     pub fn from_wire(values: Vec<f32>) -> Self {
-        Self::new(values.into())
+        Self::new(values)
     }
 
     /// A function of released and public values, made by this crate.
     pub(crate) fn derived(values: Vec<f32>) -> Self {
-        Self::new(values.into())
-    }
-
-    /// As [`derived`](Self::derived), written in place: one allocation where a `Vec` would need two.
-    pub(crate) fn filled(len: usize, fill: impl FnOnce(&mut [f32])) -> Self {
-        let mut values: Arc<[f32]> = std::iter::repeat_n(0.0, len).collect();
-        fill(Arc::get_mut(&mut values).expect("nobody else has it yet"));
         Self::new(values)
     }
 
-    fn new(numbers: Arc<[f32]>) -> Self {
+    /// The numbers themselves, if nobody else holds them.
+    pub(crate) fn into_unshared(self) -> Option<Vec<f32>> {
+        Arc::into_inner(self.0).map(|vector| vector.numbers.into_vec())
+    }
+
+    fn new(numbers: Vec<f32>) -> Self {
         let square = squared_norm(&numbers);
-        Self { numbers, square }
+        Self(Arc::new(Vector { numbers: numbers.into_boxed_slice(), square }))
     }
 
     /// Σx², in double precision.
     pub(crate) fn squared_norm(&self) -> f64 {
-        self.square
+        self.0.square
     }
 
     /// The numbers.
     pub fn as_slice(&self) -> &[f32] {
-        &self.numbers
+        &self.0.numbers
     }
 
     /// How many numbers.
     pub fn len(&self) -> usize {
-        self.numbers.len()
+        self.0.numbers.len()
     }
 
     /// Whether there is none.
     pub fn is_empty(&self) -> bool {
-        self.numbers.is_empty()
+        self.0.numbers.is_empty()
     }
 
     /// Whether every number is finite.
     pub fn is_finite(&self) -> bool {
-        self.square.is_finite()
+        self.0.square.is_finite()
     }
 }
 
 /// Numbers are never printed: logs must not carry models.
 impl fmt::Debug for Values {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "Values({} numbers)", self.numbers.len())
+        write!(f, "Values({} numbers)", self.len())
     }
 }
 

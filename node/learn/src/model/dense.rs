@@ -10,6 +10,7 @@ use super::head::Head;
 use super::init::{Filling, TensorShape};
 use super::kernel::{self, matrix, matrix_mut};
 use super::pass::Pass;
+use super::product::{self, Shape};
 
 /// An activation row with a larger norm than this counts as not finite: a back-signal scaled to fit beside it
 /// would be subnormal, and rounding no longer small.
@@ -231,11 +232,8 @@ impl DensePass {
             let (fan_in, fan_out) = (self.shape.widths[layer], self.shape.widths[layer + 1]);
             let (weight_span, bias_span) = self.shape.spans(layer);
             let signal = self.signal(layer);
-            kernel::multiply(
-                matrix_mut(&mut out[weight_span], fan_out, fan_in),
-                matrix(signal, rows, fan_out).transpose(),
-                matrix(self.input(layer, inputs), rows, fan_in),
-            );
+            let (weights, input) = (&mut out[weight_span], self.input(layer, inputs));
+            product::gradient(weights, signal, input, Shape { rows, fan_in, fan_out });
             kernel::sum_of_rows(&mut out[bias_span], signal);
         }
     }

@@ -46,6 +46,14 @@ pub(crate) fn add_scaled(values: &mut [f32], factor: f32, addend: &[f32]) {
     );
 }
 
+/// `values[i] = factor · values[i] + addend[i]`.
+pub(crate) fn scale_and_add(values: &mut [f32], factor: f32, addend: &[f32]) {
+    vectorised(
+        #[inline(always)]
+        || values.iter_mut().zip(addend).for_each(|(value, &more)| *value = factor * *value + more),
+    );
+}
+
 /// Adds `bias` to every row.
 pub(crate) fn add_to_rows(rows: &mut [f32], bias: &[f32]) {
     vectorised(

@@ -25,6 +25,7 @@ mod mlp;
 mod pass;
 mod per_example;
 mod pool;
+mod product;
 mod ridge;
 mod smoothness;
 mod softmax;

@@ -28,6 +28,16 @@ pub trait Optimiser: Send {
     /// Post-processing: if gradients and step sizes are releases or public, so are the parameters.
     fn step(&mut self, params: &mut [f32], gradient: &[f32], step_size: f64);
 
+    /// The same step with the new parameters in the place of the gradient: the old ones stay, and no third vector is needed.
+    ///
+    /// # Guarantee
+    /// As [`step`](Self::step), and the same bits.
+    fn step_into(&mut self, params: &[f32], gradient: &mut [f32], step_size: f64) {
+        let mut next = params.to_vec();
+        self.step(&mut next, gradient, step_size);
+        gradient.copy_from_slice(&next);
+    }
+
     /// What the optimiser remembers of earlier gradients, to be handed on or saved beside the parameters. Empty: nothing.
     fn state(&self) -> Vec<f32> {
         Vec::new()
@@ -144,6 +154,26 @@ mod tests {
             second.step(&mut copy, &[0.1, -0.4], 0.1);
             assert_eq!(params, copy, "{spec:?}");
             assert!(!second.restore(&[1.0; 7]), "{spec:?}");
+        }
+    }
+
+    #[test]
+    fn a_step_into_the_gradient_has_the_bits_of_a_step_in_place() {
+        for spec in [
+            OptimiserSpec::Sgd { radius: None },
+            OptimiserSpec::Sgd { radius: Some(1.0) },
+            OptimiserSpec::Momentum { momentum: 0.8 },
+            OptimiserSpec::Adam {},
+        ] {
+            let (mut first, mut second) = (spec.build(37).unwrap(), spec.build(37).unwrap());
+            let mut params: Vec<f32> = (0..37).map(|i| 0.1 * i as f32 - 1.3).collect();
+            for round in 1..4 {
+                let gradient: Vec<f32> = (0..37).map(|i| (i * round) as f32 / 7.0 - 2.0).collect();
+                let mut next = gradient.clone();
+                second.step_into(&params, &mut next, 0.3);
+                first.step(&mut params, &gradient, 0.3);
+                assert_eq!(params, next, "{spec:?}");
+            }
         }
     }
 

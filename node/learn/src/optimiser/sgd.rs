@@ -24,4 +24,11 @@ impl Optimiser for Sgd {
             ball.project(params);
         }
     }
+
+    fn step_into(&mut self, params: &[f32], gradient: &mut [f32], step_size: f64) {
+        kernel::scale_and_add(gradient, -step_size as f32, params);
+        if let Some(ball) = self.ball {
+            ball.project(gradient);
+        }
+    }
 }

@@ -53,6 +53,8 @@ pub(crate) struct Gossip {
     contribution: Contribution,
     optimiser: Option<Box<dyn Optimiser>>,
     noise: Option<Box<dyn NoiseSource>>,
+    /// The memory of a state that nobody needs any more, for the next one: steps and states are as many.
+    spare: Vec<f32>,
     /// Who hears whom in this step.
     plan: Option<Arc<StepPlan>>,
     inbox: Inbox,
@@ -94,6 +96,7 @@ impl Gossip {
             contribution: Contribution::None,
             optimiser,
             noise,
+            spare: Vec::new(),
             plan: None,
             inbox: Inbox::default(),
             patience: Default::default(),
@@ -155,18 +158,16 @@ impl Gossip {
         // Neighbours see the contribution as it is: whatever the rule, it is charged in full.
         core.budget.charge_in_full();
         let next = match &mut self.optimiser {
-            None => contribution,
+            None => Values::released(contribution),
             Some(optimiser) => {
-                let mut gradient = contribution.as_slice().to_vec();
-                Values::filled(self.state.len(), |params| {
-                    params.copy_from_slice(self.state.as_slice());
-                    stepped(&core.settings, self.round, params, &mut gradient, &mut **optimiser);
-                })
+                let (params, gradient) = (self.state.as_slice(), contribution.into_values());
+                Values::derived(stepped(&core.settings, self.round, params, gradient, &mut **optimiser))
             }
         };
         // A step that overflowed would be refused by everybody.
         if next.is_finite() {
-            self.state = next;
+            let before = std::mem::replace(&mut self.state, next);
+            self.spare = before.into_unshared().unwrap_or_default();
         }
         self.begin_mixing(core);
     }
@@ -254,7 +255,9 @@ impl Gossip {
         if let Some(previous) = &self.previous {
             terms.push((1.0 - omega, previous.as_slice()));
         }
-        let mixed = Values::filled(self.state.len(), |out| mix::weighted_sum(out, &terms));
+        let mut mixed = std::mem::take(&mut self.spare);
+        mix::weighted_sum(&mut mixed, self.state.len(), &terms);
+        let mixed = Values::derived(mixed);
         let before = std::mem::replace(&mut self.state, mixed);
         self.previous = (!accelerate.is_empty()).then_some(before);
         self.plan = Some(plan);
@@ -267,7 +270,7 @@ impl Gossip {
         self.log_mixed(core);
         self.round += 1;
         if core.settings.nodes <= SAVED_UP_TO {
-            core.outputs.push(Output::Save(Snapshot {
+            core.outputs.push(Output::Save(Box::new(Snapshot {
                 epoch: 0,
                 members: Vec::new(),
                 round: self.round,
@@ -276,7 +279,7 @@ impl Gossip {
                 records: core.next_record,
                 spent: core.budget.saved(0),
                 acceptor: None,
-            }));
+            })));
         }
         self.begin_round(core);
     }

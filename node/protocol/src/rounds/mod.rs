@@ -221,7 +221,7 @@ impl Rounds {
         let contributing = matches!(self.phase, Phase::Contributing);
         if contributing && round == self.round {
             self.released = Some(round);
-            self.exchange(core, values.as_slice().to_vec(), 1);
+            self.exchange(core, values.into_values(), 1);
         } else {
             // Its round was broken meanwhile. It was not sent, but it is on record.
             core.budget.charge_in_full();
@@ -416,7 +416,7 @@ impl Rounds {
             spent: core.budget.saved(pending),
             acceptor: Some(self.assembly.acceptor.clone()),
         };
-        core.outputs.push(Output::Save(snapshot));
+        core.outputs.push(Output::Save(Box::new(snapshot)));
     }
 }
 

@@ -47,7 +47,7 @@ impl SharedModel {
         if count > 0 {
             let divisor = count as f32;
             sum.iter_mut().for_each(|value| *value /= divisor);
-            stepped(settings, self.version, &mut self.params, &mut sum, self.optimiser.as_mut());
+            self.params = stepped(settings, self.version, &self.params, sum, self.optimiser.as_mut());
         }
         self.version += 1;
         self.digest = Digest::of(self.encoded().as_slice());

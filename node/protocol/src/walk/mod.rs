@@ -223,11 +223,8 @@ impl Walk {
         // The next holder sees the contribution as it is.
         core.budget.charge_in_full();
         let Some(mut held) = self.current.take().filter(|_| !self.stale) else { return };
-        let mut gradient = gradient.as_slice().to_vec();
-        let next = Values::filled(held.values.len(), |params| {
-            params.copy_from_slice(held.values.as_slice());
-            stepped(&core.settings, hop, params, &mut gradient, &mut *self.optimiser);
-        });
+        let (params, gradient) = (held.values.as_slice(), gradient.into_values());
+        let next = Values::derived(stepped(&core.settings, hop, params, gradient, &mut *self.optimiser));
         // A step that overflowed would be refused by everybody.
         if next.is_finite() {
             held.values = next;
@@ -239,7 +236,7 @@ impl Walk {
         self.model = held.values.clone();
         self.hop = held.hop;
         if core.settings.nodes <= SAVED_UP_TO {
-            core.outputs.push(Output::Save(Snapshot {
+            core.outputs.push(Output::Save(Box::new(Snapshot {
                 epoch: 0,
                 members: Vec::new(),
                 round: self.hop,
@@ -248,7 +245,7 @@ impl Walk {
                 records: core.next_record,
                 spent: core.budget.saved(0),
                 acceptor: None,
-            }));
+            })));
         }
         if held.hop >= core.settings.rounds {
             tell_origin(core, &held);

@@ -216,8 +216,8 @@ impl Net {
                 self.enqueue(DELAY / 2, node, Input::Recorded(record.id));
             }
             Output::Send { to, message } => self.on_send(node, to, message),
-            Output::Log(event) => self.log.push((node, event)),
-            Output::Save(snapshot) => self.saved[node as usize] = Some(snapshot),
+            Output::Log(event) => self.log.push((node, *event)),
+            Output::Save(snapshot) => self.saved[node as usize] = Some(*snapshot),
             Output::Done => assert!(self.nodes[node as usize].is_done()),
         }
     }

@@ -222,12 +222,12 @@ impl Swarm {
                 self.sent.push((node as PeerIx, to as usize, message));
             }
             Output::Log(event) => {
-                if let RunEvent::Released { round, token, generation, .. } = &event {
+                if let RunEvent::Released { round, token, generation, .. } = &*event {
                     participant.release((*round, *token, *generation));
                 }
-                self.played.log.push((node as PeerIx, event));
+                self.played.log.push((node as PeerIx, *event));
             }
-            Output::Save(snapshot) => participant.disk.push_back(Write::Snapshot(snapshot)),
+            Output::Save(snapshot) => participant.disk.push_back(Write::Snapshot(*snapshot)),
             Output::Done => assert!(participant.node.is_done()),
         }
     }

@@ -335,11 +335,12 @@ impl Driver {
                         status.on_event(&event);
                         false
                     });
-                    let line = LogLine { time: session.clock.now(), node: Some(session.me), event };
+                    let line = LogLine { time: session.clock.now(), node: Some(session.me), event: *event };
                     let failed = |source| DriverError::Journal { folder: self.state.clone(), source };
                     self.journal.append(&line).map_err(failed)?;
                 }
                 Output::Save(snapshot) => {
+                    let snapshot = *snapshot;
                     let promises = session.promises(&snapshot);
                     session.saved = Some(snapshot.clone());
                     if !promises {
