@@ -1,5 +1,6 @@
 //! The data of a node, and what follows from them.
 
+use crate::commands::swarm::check::for_processes;
 use crate::failure::{Failure, Result};
 use learn::checkpoint::{self, CheckpointInfo};
 use learn::data::{DataSource, Dataset};
@@ -48,6 +49,7 @@ impl DataArgs {
     /// The run as this node sees it.
     pub(super) fn setup(&self, swarm: &SwarmFile) -> Result<Setup> {
         let config = Config::from_toml(&swarm.config, "the swarm file")?;
+        for_processes(&config)?;
         match (&self.data, self.shard) {
             (Some(_), Some(_)) => Err(Failure::new("`--data` and `--shard` exclude each other")),
             (Some(source), None) => {

@@ -1,5 +1,6 @@
 //! `murmur swarm`: real node processes on this machine, and the file that lets nodes on many machines find each other.
 
+pub(crate) mod check;
 mod child;
 mod export;
 mod init;
