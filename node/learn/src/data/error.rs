@@ -217,8 +217,8 @@ impl DataError {
                 nearest(column, columns).map(|name| format!("did you mean `{name}`?"))
             }
             Self::NotANumber { place, .. } => Some(format!(
-                "declare a column of words with `categorical={}`, or leave it out with `drop={}`",
-                place.column, place.column
+                "if it is what is to be predicted, say `label={0}`; declare a column of words with `categorical={0}`, or leave it out with `drop={0}`",
+                place.column
             )),
             Self::NotFinite { .. } => {
                 Some("infinities and NaN are refused; correct or remove the row".into())

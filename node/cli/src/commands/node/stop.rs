@@ -93,7 +93,9 @@ impl AtOnce {
         let armed = Arc::new(AtomicBool::new(true));
         let seen = Arc::clone(&armed);
         std::thread::spawn(move || {
-            let Ok(tokio) = tokio::runtime::Builder::new_current_thread().enable_all().build() else { return };
+            let Ok(tokio) = tokio::runtime::Builder::new_current_thread().enable_all().build() else {
+                return;
+            };
             tokio.block_on(signalled());
             if seen.load(Ordering::SeqCst) {
                 std::process::exit(130);

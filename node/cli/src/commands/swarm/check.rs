@@ -52,14 +52,16 @@ pub(crate) fn for_processes(config: &Config) -> Result<()> {
     }
     if config.nodes < 2 {
         let text = format!("a swarm has at least two nodes: `nodes = {}`", config.nodes);
-        return Err(Failure::new(text)
-            .hint("`--nodes 2` or more; what one node learns alone: `murmur sim --set algorithm.kind=alone`"));
+        return Err(Failure::new(text).hint(
+            "`--nodes 2` or more; what one node learns alone: `murmur sim --set algorithm.kind=alone`",
+        ));
     }
     let faults = faults(config);
     if !faults.is_empty() {
         let text = format!("real processes and links have faults of their own, but {} set", listed(&faults));
-        return Err(Failure::new(text)
-            .hint("leave `faults` out, or simulate the run with them: `murmur sim` takes the same configuration"));
+        return Err(Failure::new(text).hint(
+            "leave `faults` out, or simulate the run with them: `murmur sim` takes the same configuration",
+        ));
     }
     Ok(())
 }

@@ -2,6 +2,7 @@
 
 pub(crate) mod check;
 mod child;
+mod ended;
 mod export;
 mod init;
 mod live;

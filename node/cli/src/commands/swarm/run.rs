@@ -2,6 +2,7 @@
 
 use super::check::configuration;
 use super::child::{self, Child};
+use super::ended::Ended;
 use super::live::Live;
 use super::report::{Left, Report};
 use crate::commands::node::{MODEL_FILE, stop};
@@ -130,55 +131,6 @@ fn farewell(lines: &[LogLine], setup: &Setup, folder: &Path) {
     eprintln!("stopped {stands}; what the nodes have is in `{}`", folder.display());
 }
 
-/// How the children ended.
-#[derive(Debug, Default)]
-struct Ended {
-    interrupted: bool,
-    /// Somebody did not want to wait any longer.
-    killed: bool,
-    /// Bytes that all have sent.
-    bytes: u64,
-    /// Nodes that died, with their last words.
-    failed: Vec<(usize, String)>,
-}
-
-impl Ended {
-    fn code(&self) -> ExitCode {
-        match (self.killed, self.interrupted, self.failed.is_empty()) {
-            (true, ..) => ExitCode::from(130),
-            (false, true, _) | (false, false, true) => ExitCode::SUCCESS,
-            (false, false, false) => ExitCode::from(1),
-        }
-    }
-
-    /// Says who died, once where several died of the same.
-    fn tell(&self) {
-        let mut told: Vec<(&str, Vec<String>)> = Vec::new();
-        for (node, words) in &self.failed {
-            match told.iter_mut().find(|(other, _)| other == words) {
-                Some((_, nodes)) => nodes.push(node.to_string()),
-                None => told.push((words, vec![node.to_string()])),
-            }
-        }
-        for (words, nodes) in told {
-            let many = if nodes.len() == 1 { "" } else { "s" };
-            eprintln!("node{many} {} died; the last words:\n{words}", nodes.join(", "));
-        }
-    }
-
-    /// Why there is no log.
-    fn nothing(&self, folder: &Path) -> Failure {
-        let text = match self.failed.first() {
-            Some((node, words)) => {
-                let words = if words.is_empty() { "    nothing\n" } else { words };
-                format!("the run did not begin: node {node} died; its last words:\n{}", words.trim_end())
-            }
-            None => "the run did not begin".to_owned(),
-        };
-        Failure::new(text).hint(format!("each node's messages are in `{}/nodes/*/stderr.log`", folder.display()))
-    }
-}
-
 fn node_folder(folder: &Path, node: usize) -> PathBuf {
     folder.join("nodes").join(node.to_string())
 }
@@ -246,17 +198,12 @@ async fn supervise(config: &Config, swarm: &Path, folder: &Path, board: Option<B
     let died = children.iter().enumerate().filter(|(_, child)| child.ended == Some(false));
     ended.failed = died.map(|(node, child)| (node, child.last_words())).collect();
     if !ended.killed {
-        ended.tell();
+        eprint!("{}", ended.told());
     }
     Ok(ended)
 }
 
-async fn on_report(
-    children: &mut [Child],
-    node: usize,
-    report: child::Report,
-    live: &mut Live,
-) {
+async fn on_report(children: &mut [Child], node: usize, report: child::Report, live: &mut Live) {
     match report {
         child::Report::Status(status) => {
             live.show(node, &status);
