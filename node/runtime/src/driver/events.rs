@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use libp2p::PeerId;
+use libp2p::{Multiaddr, PeerId};
 use protocol::{Input, Message};
 use tokio::time::Instant;
 
@@ -38,11 +38,7 @@ impl Driver {
                 Ok(())
             }
             Event::Garbled { address, times } => {
-                let often = if times == 1 { String::new() } else { format!(" ({times} times so far)") };
-                let text = format!(
-                    "the peer at {address} could not be understood{often}: most likely it has another swarm secret, or it is no murmur node"
-                );
-                self.complain(text);
+                self.on_garbled(&address, times);
                 Ok(())
             }
             Event::Twin { address } => {
@@ -55,6 +51,13 @@ impl Driver {
                 Ok(())
             }
         }
+    }
+
+    fn on_garbled(&mut self, address: &Multiaddr, times: u32) {
+        let often = if times == 1 { String::new() } else { format!(" ({times} times so far)") };
+        self.complain(format!(
+            "the peer at {address} could not be understood{often}: most likely it has another swarm secret, or it is no murmur node"
+        ));
     }
 
     fn on_linked(&mut self, link: Link, standing: Standing) -> Result<(), DriverError> {

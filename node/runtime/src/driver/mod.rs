@@ -130,10 +130,7 @@ impl Driver {
             data: setup.train.first().cloned().expect("a node's setup holds its own data"),
             noise,
         };
-        let standing = found
-            .begun
-            .as_ref()
-            .map_or(Standing::Gathering, |begun| Standing::Running { roster: begun.roster.to_bytes() });
+        let standing = standing(&found);
         let network = Network::start(
             crate::network::Settings {
                 identity,
@@ -412,6 +409,14 @@ impl Driver {
                 [wake, end, Some(never)].into_iter().flatten().min().unwrap_or(never)
             }
         }
+    }
+}
+
+/// Where a node stands that found this in its ledger.
+fn standing(found: &Found) -> Standing {
+    match &found.begun {
+        Some(begun) => Standing::Running { roster: begun.roster.to_bytes() },
+        None => Standing::Gathering,
     }
 }
 

@@ -78,6 +78,9 @@ pub(super) fn run(args: &RunArgs) -> Result<ExitCode> {
     if ended.interrupted {
         farewell(&lines, &setup, &folder);
     }
+    if ended.killed {
+        return Ok(ended.code());
+    }
     if lines.is_empty() {
         return if ended.interrupted { Ok(ended.code()) } else { Err(ended.nothing(&folder)) };
     }
