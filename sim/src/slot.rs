@@ -306,8 +306,8 @@ impl Slot {
                 }
                 Output::Record(record) => self.on_record(record.id, record.round, context),
                 Output::Send { to, message } => self.send(to, message, context),
-                Output::Log(event) => self.log(event, context),
-                Output::Save(snapshot) => self.save(snapshot),
+                Output::Log(event) => self.log(*event, context),
+                Output::Save(snapshot) => self.save(*snapshot),
                 Output::Done => {}
             }
         }
@@ -328,17 +328,17 @@ impl Slot {
         }
     }
 
-    fn log(&mut self, event: Box<RunEvent>, context: &mut Context<'_, '_>) {
-        self.released += u64::from(matches!(*event, RunEvent::Released { .. }));
-        context.report.lines.push(Line { time: self.now, node: self.me, event: *event });
+    fn log(&mut self, event: RunEvent, context: &mut Context<'_, '_>) {
+        self.released += u64::from(matches!(event, RunEvent::Released { .. }));
+        context.report.lines.push(Line { time: self.now, node: self.me, event });
     }
 
     /// Only nodes that will crash and return need what they save.
-    fn save(&mut self, snapshot: Box<Snapshot>) {
+    fn save(&mut self, snapshot: Snapshot) {
         if let Some(special) = &mut self.special
             && special.outages.iter().any(|outage| !outage.pause)
         {
-            special.snapshot = Some(*snapshot);
+            special.snapshot = Some(snapshot);
         }
     }
 

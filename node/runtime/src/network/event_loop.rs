@@ -20,6 +20,7 @@ use super::behaviour::{Behaviour, BehaviourEvent, swarm};
 use super::book::{Book, Call};
 use super::hello::HelloError;
 use super::link::{Inbox, Link};
+use super::strangers::{Strangers, is_garbled};
 use super::streams::Incoming;
 use super::{Command, Event, NetworkError, Settings};
 use crate::secret::random;
@@ -55,6 +56,9 @@ pub(super) struct EventLoop {
     settings: Settings,
     me: PeerId,
     instance: u64,
+    /// Digest of the form of our records.
+    schema: [u8; 16],
+    strangers: Strangers,
     standing: watch::Receiver<Standing>,
     book: Book,
     /// Peers that the others have not heard of, and when they will.
@@ -105,6 +109,8 @@ impl EventLoop {
             swarm,
             me,
             instance: u64::from_le_bytes(instance),
+            schema: settings.schema.digest().0,
+            strangers: Strangers::default(),
             standing,
             book,
             news: Vec::new(),
@@ -175,6 +181,7 @@ impl EventLoop {
             SwarmEvent::ConnectionEstablished { peer_id, endpoint, .. } => {
                 if let ConnectedPoint::Dialer { address, .. } = &endpoint {
                     self.book.name(address, peer_id, Instant::now());
+                    self.strangers.understood(address);
                 }
                 // One of the two opens the conversation; the other only if that does not happen, when its time has come.
                 if self.book.calls(&peer_id) {
@@ -183,6 +190,11 @@ impl EventLoop {
             }
             SwarmEvent::OutgoingConnectionError { error, peer_id, .. } => {
                 self.on_failed_call(peer_id, error).await;
+            }
+            SwarmEvent::IncomingConnectionError { error, send_back_addr, .. } if is_garbled(&error) => {
+                if let Some(times) = self.strangers.called_us(&send_back_addr) {
+                    self.tell(Event::Garbled { address: send_back_addr, times }).await;
+                }
             }
             SwarmEvent::IncomingConnectionError { error, send_back_addr, peer_id, .. } => {
                 let reason = format!("{send_back_addr}: {}", chain(&error));
@@ -207,6 +219,16 @@ impl EventLoop {
                 let own = |ours: &Multiaddr| ours.clone().with_p2p(self.me).is_ok_and(|ours| ours == bare);
                 if !self.swarm.listeners().any(own) {
                     self.tell(Event::Twin { address: bare }).await;
+                }
+            }
+            DialError::Transport(tried) => {
+                for (address, error) in tried {
+                    tracing::debug!(?peer, %address, error = chain(&error), "call failed");
+                    if is_garbled(&error)
+                        && let Some(times) = self.strangers.we_called(&address)
+                    {
+                        self.tell(Event::Garbled { address, times }).await;
+                    }
                 }
             }
             error => tracing::debug!(?peer, error = chain(&error), "call failed"),

@@ -13,10 +13,12 @@ mod event_loop;
 pub mod hearing;
 mod hello;
 mod link;
+mod strangers;
 mod streams;
 mod transport;
 
 use std::io;
+use std::sync::Arc;
 
 use libp2p::{Multiaddr, PeerId};
 use protocol::Digest;
@@ -24,6 +26,7 @@ use tokio::sync::{mpsc, watch};
 use tokio::task::JoinHandle;
 
 use crate::identity::Identity;
+use crate::schema::Schema;
 use crate::secret::Secret;
 use crate::swarm_file::Member;
 use crate::wire::{Frame, Limits, Refusal, Standing};
@@ -49,6 +52,8 @@ pub struct Settings {
     pub digest: Digest,
     /// The configuration as TOML, for naming differences.
     pub config: String,
+    /// The form of this node's records.
+    pub schema: Arc<Schema>,
     /// Largest frame of a member.
     pub limits: Limits,
     /// When a link is dead.
@@ -108,6 +113,13 @@ pub enum Event {
         peer: Option<PeerId>,
         /// Why.
         reason: String,
+    },
+    /// Somebody answered or called, and could not be understood.
+    Garbled {
+        /// Where.
+        address: Multiaddr,
+        /// How often so far.
+        times: u32,
     },
     /// Another process answers with our own identity.
     Twin {

@@ -163,10 +163,14 @@ pub(super) fn farewell(outcome: &Outcome, state: &Path) {
     let status = &outcome.status;
     let what = if outcome.finished { "finished" } else { "stopped" };
     eprintln!(
-        "{what} after round {} of {} with {} contributions; state in `{}`{}",
+        "{what} after round {} of {} with {} contributions{}; state in `{}`{}",
         status.round,
         status.rounds,
-        status.released,
+        status.released_before + status.released,
+        match status.released_before {
+            0 => String::new(),
+            _ => format!(" on record, {} of them since this start", status.released),
+        },
         state.display(),
         if outcome.finished { "" } else { ", the same command goes on" }
     );

@@ -44,6 +44,7 @@ impl EventLoop {
         let card = Card {
             run: self.settings.run.clone(),
             config: self.settings.digest.0,
+            schema: self.schema,
             instance: self.instance,
             standing: self.standing.borrow().clone(),
             addresses: self.swarm.listeners().take(8).map(Multiaddr::to_string).collect(),
@@ -53,6 +54,7 @@ impl EventLoop {
             secret: self.settings.secret.clone(),
             card,
             config: self.settings.config.clone(),
+            schema: self.settings.schema.clone(),
         }
     }
 
