@@ -3,7 +3,7 @@
 
     benches/all.py [topology] [accountants] [network] [learn] [sim] [swarm]      all of them without a word
 
-Builds what they measure in release mode, makes one virtual environment under target/ and installs the peers from PyPI into it. A peer that cannot be
+Builds what they measure in release mode, makes virtual environments under target/ and installs the peers from PyPI into them. A peer that cannot be
 installed is named and its part left out. The tables go to target/benches/NAME.md; docs/BENCHMARKS.md says what to expect. Give it a quiet machine: about an hour.
 """
 
@@ -45,20 +45,31 @@ PARTS = {
 }
 # Peers without which a part still says something.
 OPTIONAL = {"sim": {"gossipy": "gossipy-dfl"}, "swarm": {"hivemind": "hivemind"}}
+# The same, where a peer needs older packages than the rest: an environment of its own, and the script that is run in it.
+P2PFL = ["p2pfl[dp]==0.4.4", "huggingface_hub==0.23.5", "pyarrow==14.0.2", "python-dateutil<3"]
+APART = {"swarm": {"p2pfl": (P2PFL, ["benches/swarm/others.py"])}}
 
 
-def importable(module):
-    tried = subprocess.run([PYTHON, "-c", f"import {module}"], capture_output=True)
+def importable(module, python=PYTHON):
+    tried = subprocess.run([python, "-c", f"import {module}"], capture_output=True)
     return tried.returncode == 0
 
 
-def install(module, package):
+def install(module, *packages, python=PYTHON):
     """Whether the module can be imported, after an attempt to install it."""
-    if importable(module):
+    if importable(module, python):
         return True
-    print(f"  installing {package} from PyPI", flush=True)
-    subprocess.run([PYTHON, "-m", "pip", "install", "--quiet", "--disable-pip-version-check", package])
-    return importable(module)
+    print(f"  installing {' '.join(packages)} from PyPI", flush=True)
+    subprocess.run([python, "-m", "pip", "install", "--quiet", "--disable-pip-version-check", *packages])
+    return importable(module, python)
+
+
+def environment(folder):
+    """The interpreter of a virtual environment, made where it is not there."""
+    python = folder / "bin" / "python"
+    if not python.exists():
+        subprocess.run([sys.executable, "-m", "venv", folder], check=True)
+    return python
 
 
 def run(name):
@@ -67,6 +78,13 @@ def run(name):
     if missing:
         return f"left out: {', '.join(missing)} cannot be installed here"
     absent = [package for module, package in OPTIONAL.get(name, {}).items() if not install(module, package)]
+    scripts = [[PYTHON, *script] for script in scripts]
+    for module, (packages, script) in APART.get(name, {}).items():
+        python = environment(TARGET / f"bench-venv-{module}")
+        if install(module, *packages, python=python):
+            scripts.append([python, *script])
+        else:
+            absent.append(module)
     for build in builds:
         subprocess.run(build, cwd=ROOT, check=True)
     out = TARGET / "benches" / f"{name}.md"
@@ -74,8 +92,8 @@ def run(name):
     failed = []
     with out.open("w") as file:
         for script in scripts:
-            done = subprocess.run([PYTHON, *script], cwd=ROOT, stdout=file)
-            failed += [script[0]] if done.returncode else []
+            done = subprocess.run(script, cwd=ROOT, stdout=file)
+            failed += [script[1]] if done.returncode else []
     said = f"{out}"
     said += f"; without {', '.join(absent)}" if absent else ""
     return said + (f"; FAILED: {', '.join(failed)}" if failed else "")
@@ -86,8 +104,7 @@ def main():
     unknown = [name for name in names if name not in PARTS]
     if unknown:
         sys.exit(f"no such part: {', '.join(unknown)}; there are {', '.join(PARTS)}")
-    if not PYTHON.exists():
-        subprocess.run([sys.executable, "-m", "venv", VENV], check=True)
+    environment(VENV)
     results = {}
     for name in names:
         print(f"== {name}", flush=True)

@@ -33,7 +33,7 @@ def many(items):
     return number(len(items)) + b"".join(items)
 
 
-def frame(content, values=(), version=1):
+def frame(content, values=(), version=2):
     header = bytes([version]) + number(len(values)) + content
     return struct.pack("<I", len(header)) + header + struct.pack(f"<{len(values)}f", *values)
 
@@ -46,10 +46,20 @@ PEER = bytes.fromhex("0024080112") + b"\x20" + bytes(range(32))
 OTHER = bytes.fromhex("0024080112") + b"\x20" + bytes(range(1, 33))
 CONFIG = "rounds = 1\n[privacy]\nepsilon = 4.0\n"
 DIGEST = hashlib.sha256(CONFIG.encode()).digest()[:16]
+SCHEMA = hashlib.sha256(b"features 2\ntarget classes\nclasses 2\n").digest()[:16]
 
 
-def card(run="digits", digest=DIGEST, standing=number(0), addresses=("/ip4/127.0.0.1/tcp/7000",)):
-    return frame(number(2) + text(run) + digest + number(1 << 40) + standing + many([text(a) for a in addresses]))
+def card(run="digits", digest=DIGEST, standing=number(0), addresses=("/ip4/127.0.0.1/tcp/7000",), schema=SCHEMA):
+    about = text(run) + digest + schema + number(1 << 40)
+    return frame(number(2) + about + standing + many([text(a) for a in addresses]))
+
+
+def names(*words):
+    return b"\1" + bytes(16) + many([text(word) for word in words])
+
+
+def schema(features=2, target="classes", classes=b"\1\2", columns=b"\0", class_names=b"\0"):
+    return frame(number(10) + number(features) + text(target) + classes + columns + class_names)
 
 
 running = number(1) + many([text(PEER), text(OTHER)])
@@ -61,6 +71,7 @@ FRAMES = {
     "card": card(),
     "card-running": card(standing=running),
     "config": frame(number(3) + text(CONFIG)),
+    "schema": schema(columns=names("a", "b"), class_names=names("no", "yes")),
     "refuse": frame(number(4) + number(1) + text("somebody else is here")),
     "members": frame(number(5) + many([text(PEER) + many([text("/dns4/a.example/tcp/7000")])])),
     "confirm": frame(number(6) + number(1) + many([text(PEER), text(OTHER)])),
@@ -79,7 +90,7 @@ FRAMES = {
     "model": message(number(9) + number(5), (1.0, 2.0)),
     "knock": message(number(10) + number(2)),
     "over": message(number(11) + number(0)),
-    "other-version": frame(number(7), version=2),
+    "other-version": frame(number(7), version=1),
     "forged-length": struct.pack("<I", 0xFFFFFFFF) + b"\1\0\7",
     "forged-list": frame(number(5) + number((1 << 64) - 1)),
     "forged-values": frame(number(9) + number(7) + number(0) + number(0) + number(1)).replace(b"\1\0", b"\1\xfa", 1),
@@ -94,6 +105,8 @@ put("hello", "other-run", card(run="else"))
 put("hello", "other-config", card(digest=bytes(16)) + frame(number(3) + text("rounds = 2\n[privacy]\nepsilon = 8.0\nlist = [1]\n")))
 put("hello", "config-is-no-toml", card(digest=bytes(16)) + frame(number(3) + text("= = =")))
 put("hello", "deep-config", card(digest=bytes(16)) + frame(number(3) + text("a = " + "[" * 60 + "]" * 60)))
+put("hello", "other-schema", card(schema=bytes(16)) + schema(3, "numbers", b"\0", names("a", "\x1b[31m", "")))
+put("hello", "schema-without-names", card(schema=bytes(16)) + schema())
 put("hello", "refused", FRAMES["refuse"])
 put("hello", "stranger", FRAMES["greeting"] + FRAMES["proof"])
 put("hello", "disorder", FRAMES["alive"] + FRAMES["alive"])

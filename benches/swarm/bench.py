@@ -1,23 +1,26 @@
-"""Real processes on one machine: throughput of models, overhead of a round, an idle node, 64 nodes; `others.py` has hivemind beside it.
+"""Real processes on one machine: throughput of models, overhead of a round, an idle node, 64 nodes; `others.py` has hivemind and p2pfl beside it.
 
     cargo build --release -p murmur && cargo build --release -p runtime --example exchange
     python3 benches/swarm/bench.py [exchange] [round] [idle] [connect] [compare] [--repeat 3] [--nodes 64]
-    /tmp/venv/bin/python benches/swarm/others.py      (pip install hivemind)
+    /tmp/hivemind/bin/python benches/swarm/others.py      (it says what to install)
 
 exchange: one process sends models of 4 MiB to another over loopback. `ours` is a link of a node (header, numbers converted, bounded
 queue); `plain` writes the same number of bytes to a long-lived libp2p stream over the same transport (TCP, private network, Noise,
 yamux); `open` is that without the private network. They take turns; the best of all repeats counts.
 round: 8 processes, softmax of 650 parameters. The time between two ends of rounds at one node, from its log; with all records in
-a batch, and with one record on average, which leaves hardly anything to compute.
+a batch, and with one record on average, which leaves hardly anything to compute. Computing apart: the CPU time of the threads that compute,
+from /proc, as the least time in which the machine's cores can have done it.
 idle: a node that waits for the others: resident memory, and CPU time over ten seconds.
-connect: `murmur swarm --nodes 64`: from the command until the last node has begun the run, by the nodes' logs.
+connect: `murmur swarm --nodes 64`: from the command until the last node has begun the run, by the nodes' logs; and CPU time of the command.
 
 Prints the tables of README.md.
 """
 
 import argparse
+import contextlib
 import json
 import os
+import resource
 import statistics
 import subprocess
 import tempfile
@@ -70,13 +73,48 @@ def round_times(run, node):
     return [(b - a) / 1000 for a, b in zip(ends, ends[1:])]
 
 
-def rounds(_):
-    print("| batch | median of a round, ms | 90 % below, ms |\n|---|---|---|")
-    for name, setting in [("all records", 'batch_size="all"'), ("one record", "batch_size=1")]:
-        with tempfile.TemporaryDirectory() as folder:
-            _, run = swarm(folder, 8, "rounds=400", "privacy.noise_multiplier=1", setting)
-            times = [t for node in range(8) for t in round_times(run, node)]
-        print(f"| {name} | {statistics.median(times):.2f} | {statistics.quantiles(times, n=10)[8]:.2f} |")
+@contextlib.contextmanager
+def watched_swarm(nodes, look, *settings):
+    """As `swarm`, and calls `look` with the children's process ids again and again while they run."""
+    with tempfile.TemporaryDirectory() as folder:
+        words = [MURMUR, "swarm", "--nodes", str(nodes), "--format", "json", "--out", folder]
+        for setting in settings:
+            words += ["--set", setting]
+        began = time.time()
+        with subprocess.Popen(words, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True) as parent:
+            while parent.poll() is None:
+                try:
+                    look(Path(f"/proc/{parent.pid}/task/{parent.pid}/children").read_text().split())
+                except OSError:
+                    pass
+                time.sleep(0.05)
+            run = Path(json.loads(parent.stdout.read())["run"])
+        yield began, run
+
+
+def thread_times(pids, into):
+    """Seconds of CPU time of each thread of these processes, by process and thread; those that have ended keep their last."""
+    for pid in pids:
+        for task in Path(f"/proc/{pid}/task").iterdir():
+            name, spent = (task / "comm").read_text().strip(), int((task / "schedstat").read_text().split()[0])
+            into[task.name] = (name, spent / 1e9)
+
+
+def rounds(repeat):
+    """What a round takes, and what of it is computing: the eight computations of a round share the machine's cores, so they take at least
+    their CPU time divided by the number of cores."""
+    nodes, count, cores = 8, 400, os.cpu_count()
+    print("| batch | a round: median, ms | 90 % below, ms | computing, ms | beyond computing: median, ms | CPU of a node: computing, ledger, rest, ms |")
+    print("|---|---|---|---|---|---|")
+    for name, setting in [("all records", 'batch_size="all"'), ("one record", "batch_size=1")] * repeat:
+        spent = {}
+        look = lambda pids: thread_times(pids, spent)
+        with watched_swarm(nodes, look, f"rounds={count}", "privacy.noise_multiplier=1", setting) as (_, run):
+            times = [t for node in range(nodes) for t in round_times(run, node)]
+        each = lambda wanted: 1000 * sum(s for thread, s in spent.values() if wanted(thread)) / nodes / count
+        parts = [each(lambda t: t == "contributions"), each(lambda t: t == "ledger"), each(lambda t: t not in ("contributions", "ledger"))]
+        median, computing = statistics.median(times), nodes * parts[0] / cores
+        print(f"| {name} | {median:.2f} | {statistics.quantiles(times, n=10)[8]:.2f} | {computing:.2f} | {median - computing:.2f} | {parts[0]:.2f}, {parts[1]:.2f}, {parts[2]:.2f} |", flush=True)
 
 
 def idle(_):
@@ -108,41 +146,32 @@ def begun(log):
 
 
 def connect(nodes):
+    before = resource.getrusage(resource.RUSAGE_CHILDREN)
     with tempfile.TemporaryDirectory() as folder:
         began, run = swarm(folder, nodes, "rounds=2", "privacy.noise_multiplier=1", "data=blobs:nodes=%d,records=20,dim=64,classes=10" % nodes)
         starts = [begun(run / "nodes" / str(node) / "stderr.log") - began for node in range(nodes)]
-    print(f"{nodes} nodes: all have begun {max(starts):.1f} s after the command (the first after {min(starts):.1f} s)")
+    after = resource.getrusage(resource.RUSAGE_CHILDREN)
+    cpu = after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
+    print(f"{nodes} nodes: all have begun {max(starts):.1f} s after the command (the first after {min(starts):.1f} s); {cpu:.1f} s of CPU time with the report")
 
 
 def compare(_):
     """The figures that `others.py` prints for other programs; each round of ours computes, draws noise and is on disk before it is sent."""
     print("| program | nodes | start-up, s | a round, s | memory per node, MiB |\n|---|---|---|---|---|")
     for nodes in [4, 8]:
-        with tempfile.TemporaryDirectory() as folder:
-            words = [MURMUR, "swarm", "--nodes", str(nodes), "--format", "json", "--out", folder]
-            words += ["--set", "rounds=400", "--set", "privacy.noise_multiplier=1"]
-            began, resident = time.time(), []
-            with subprocess.Popen(words, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True) as parent:
-                while parent.poll() is None:
-                    resident.append(children_resident(parent.pid))
-                    time.sleep(0.1)
-                run = Path(json.loads(parent.stdout.read())["run"])
+        sizes = []
+        look = lambda pids: sizes.append([resident(pid) for pid in pids])
+        with watched_swarm(nodes, look, "rounds=400", "privacy.noise_multiplier=1") as (began, run):
             startup = max(begun(run / "nodes" / str(node) / "stderr.log") - began for node in range(nodes))
             median = statistics.median(t for node in range(nodes) for t in round_times(run, node)) / 1000
-        most = max(sum(sizes) / len(sizes) for sizes in resident if len(sizes) == nodes)
-        print(f"| murmur | {nodes} | {startup:.2f} | {median:.4f} | {most:.0f} |")
+        most = max(sum(now) / len(now) for now in sizes if len(now) == nodes)
+        print(f"| murmur | {nodes} | {startup:.2f} | {median:.4f} | {most:.0f} |", flush=True)
 
 
-def children_resident(pid):
-    """MiB of each child."""
-    sizes = []
-    try:
-        for child in Path(f"/proc/{pid}/task/{pid}/children").read_text().split():
-            status = Path(f"/proc/{child}/status").read_text()
-            sizes += [int(line.split()[1]) / 1024 for line in status.splitlines() if line.startswith("VmRSS")]
-    except OSError:
-        pass
-    return sizes
+def resident(pid):
+    """MiB of a process."""
+    status = Path(f"/proc/{pid}/status").read_text()
+    return sum(int(line.split()[1]) / 1024 for line in status.splitlines() if line.startswith("VmRSS"))
 
 
 if __name__ == "__main__":
@@ -152,5 +181,5 @@ if __name__ == "__main__":
     parser.add_argument("--nodes", type=int, default=64)
     args = parser.parse_args()
     for part in args.parts:
-        {"exchange": lambda: exchange(args.repeat), "round": lambda: rounds(args.repeat), "idle": lambda: idle(args.repeat), "connect": lambda: connect(args.nodes), "compare": lambda: compare(args.repeat)}[part]()
+        {"exchange": lambda: exchange(args.repeat), "round": lambda: rounds(args.repeat), "idle": lambda: idle(args.repeat), "connect": lambda: [connect(args.nodes) for _ in range(args.repeat)], "compare": lambda: compare(args.repeat)}[part]()
         print()

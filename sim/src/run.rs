@@ -214,8 +214,29 @@ fn simulated(
         last.epsilon_mean = Some(privacy.mean.epsilon);
         last.epsilon_local = Some(privacy.local.epsilon);
     }
+    settle(&mut ongoing.rows);
     let model = token.map_or_else(|| mean_model(&all), <[f32]>::to_vec);
     Ok(Done { result, rows: ongoing.rows, model })
+}
+
+/// Lowers the figures of each round to those of later ones: a round was priced while some of it was not settled and counted in full, or not
+/// priced at all.
+///
+/// # Guarantee
+/// Still upper bounds: what was seen up to a round is part of what was seen up to a later one, so it cannot have cost more.
+fn settle(rows: &mut [Row]) {
+    let lower = |figure: &mut Option<f64>, later: Option<f64>| {
+        *figure = match (*figure, later) {
+            (Some(figure), Some(later)) => Some(figure.min(later)),
+            (figure, later) => figure.or(later),
+        };
+    };
+    for at in (1..rows.len()).rev() {
+        let [earlier, later] = &mut rows[at - 1..=at] else { unreachable!("two rows") };
+        lower(&mut earlier.epsilon_worst, later.epsilon_worst);
+        lower(&mut earlier.epsilon_mean, later.epsilon_mean);
+        lower(&mut earlier.epsilon_local, later.epsilon_local);
+    }
 }
 
 /// How it ended.
@@ -287,6 +308,7 @@ fn compare(
     };
     sink(&LogLine { time: Time(0), node: None, event: finished });
     let result = RunResult { noise_multiplier, ..result(setup, row.quality, privacy, &end) };
+    settle(&mut ongoing.rows);
     Ok(Done { result, rows: ongoing.rows, model })
 }
 
@@ -303,4 +325,28 @@ fn first_line(setup: &Setup, options: &Options) -> LogLine {
         rho: setup.rho,
     };
     LogLine { time: Time(0), node: None, event }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_round_costs_no_more_than_the_rounds_up_to_a_later_one() {
+        let row = |round, epsilon_worst| Row {
+            round,
+            time: 0.0,
+            train_loss: None,
+            quality: Quality::default(),
+            bytes: 0,
+            epsilon_worst,
+            epsilon_mean: None,
+            epsilon_local: Some(5.0 - f64::from(round)),
+        };
+        let mut rows = vec![row(0, Some(0.5)), row(1, Some(2.1)), row(2, None), row(3, Some(1.9))];
+        settle(&mut rows);
+        let worst: Vec<_> = rows.iter().map(|row| row.epsilon_worst).collect();
+        assert_eq!(worst, [Some(0.5), Some(1.9), Some(1.9), Some(1.9)]);
+        assert!(rows.iter().all(|row| row.epsilon_local == Some(2.0) && row.epsilon_mean.is_none()));
+    }
 }

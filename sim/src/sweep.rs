@@ -23,6 +23,12 @@ pub enum SweepError {
         /// What was written.
         text: String,
     },
+    /// A key with two lists.
+    #[error("`--sweep {key}=…` is given twice")]
+    Twice {
+        /// The key.
+        key: String,
+    },
     /// Too many runs.
     #[error("the sweep has {runs} runs, more than {MOST_RUNS}")]
     TooMany {
@@ -58,6 +64,7 @@ impl SweepError {
     pub fn hint(&self) -> Option<String> {
         match self {
             Self::NoValues { .. } => Some("for example `--sweep privacy.epsilon=1,2,4`".into()),
+            Self::Twice { key } => Some(format!("put all values in one list: `--sweep {key}=a,b,c`")),
             Self::TooMany { .. } => Some("use shorter lists or fewer seeds".into()),
             Self::Config(error) => error.hint(),
             Self::Setup { source, .. } => source.hint(),
@@ -150,6 +157,11 @@ impl Sweep {
     /// # Errors
     /// A point whose configuration is wrong, or too many runs.
     pub fn new(layers: &[Layer], axes: &[Axis], seeds: u64) -> Result<Self, SweepError> {
+        if let Some((_, axis)) =
+            axes.iter().enumerate().find(|(at, axis)| axes[..*at].iter().any(|other| other.key == axis.key))
+        {
+            return Err(SweepError::Twice { key: axis.key.clone() });
+        }
         let count =
             axes.iter().fold(seeds.max(1) as usize, |count, axis| count.saturating_mul(axis.values.len()));
         if count > MOST_RUNS {
@@ -300,5 +312,11 @@ mod tests {
         assert_eq!((last.nodes, last.rounds, last.seed), (8, 3, 2));
         assert!(matches!(Sweep::new(&[], &axes, u64::MAX), Err(SweepError::TooMany { .. })));
         assert!(Sweep::new(&[], &[Axis::parse("nodse=1").unwrap()], 1).is_err());
+        let twice = [
+            Axis::parse("nodes=4").unwrap(),
+            Axis::parse("rounds=1").unwrap(),
+            Axis::parse("nodes=8").unwrap(),
+        ];
+        assert!(matches!(Sweep::new(&[], &twice, 1), Err(SweepError::Twice { key }) if key == "nodes"));
     }
 }

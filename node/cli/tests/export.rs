@@ -120,3 +120,33 @@ fn the_slurm_script_starts_each_node_with_its_own_words() {
         assert!(words.contains(&expected), "no `{expected}` in {words:?}");
     }
 }
+
+/// What it says when it refuses these hosts.
+fn refused(format: &str, hosts: &str) -> String {
+    let folder = swarm();
+    std::fs::write(folder.path().join("hosts"), hosts).expect("a file");
+    let mut command = assert_cmd::Command::new(assert_cmd::cargo::cargo_bin!("murmur"));
+    command.args(["swarm", "export", "--format", format, "--swarm"]).arg(folder.path().join("swarm.toml"));
+    let output = command.arg("--hosts").arg(folder.path().join("hosts")).output().expect("it starts");
+    let said = String::from_utf8_lossy(&output.stderr).into_owned();
+    assert_eq!(output.status.code(), Some(2), "{format}: {said}");
+    said
+}
+
+#[test]
+fn every_engine_uses_the_hosts_and_refuses_too_few_or_one_twice() {
+    for (format, expected) in [
+        ("compose", "constraints: [\"node.hostname == b.example.org\"]"),
+        ("kubernetes", "operator: In, values: [\"a.example.org\", \"b.example.org\", \"c-3\"]"),
+        ("slurm", "#SBATCH --nodelist=a.example.org,b.example.org,c-3\n"),
+        ("systemd", "# b.example.org: "),
+    ] {
+        let folder = swarm();
+        let text = std::fs::read_to_string(export(folder.path(), format, "out", &[])).expect("a file");
+        assert!(text.contains(expected), "{format}: {text}");
+        let few = refused(format, "a\nb\n");
+        assert!(few.contains("2 hosts in") && few.contains("3 nodes") && few.contains("hint:"), "{few}");
+        let twice = refused(format, "a\nb\na\n");
+        assert!(twice.contains("host `a` stands twice") && twice.contains("hint:"), "{twice}");
+    }
+}

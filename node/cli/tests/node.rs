@@ -201,13 +201,27 @@ fn two_nodes_cannot_share_one_state() {
 #[test]
 fn a_node_has_one_identity() {
     let folder = tempfile::tempdir().unwrap();
-    let id = || {
+    let id = |more: &[&str]| {
         let mut command = assert_cmd::Command::new(assert_cmd::cargo::cargo_bin!("murmur"));
-        let output = command.args(["node", "id", "--state"]).arg(folder.path()).output().unwrap();
+        let output = command.args(["node", "id", "--state"]).arg(folder.path()).args(more).output().unwrap();
         assert!(output.status.success());
-        String::from_utf8(output.stdout).unwrap()
+        let text = |bytes| String::from_utf8(bytes).unwrap();
+        (text(output.stdout), text(output.stderr))
     };
-    let first = id();
-    assert!(first.starts_with("12D3KooW"), "{first}");
-    assert_eq!(id(), first);
+    let (first, said) = id(&[]);
+    let me = first.lines().next().unwrap().to_owned();
+    assert!(me.starts_with("12D3KooW"), "{first}");
+    // A machine always has loopback at least.
+    let addresses: Vec<&str> = first.lines().skip(1).collect();
+    assert!(!addresses.is_empty(), "{first}");
+    let ending = format!("/tcp/PORT/p2p/{me}");
+    assert!(addresses.iter().all(|address| address.ends_with(&ending)), "{first}");
+    assert!(said.contains("PORT is known when the node has started"), "{said}");
+    assert_eq!(id(&[]).0, first);
+    let (fixed, said) = id(&["--listen", "/ip4/127.0.0.1/tcp/7000", "--listen", "/ip4/0.0.0.0/tcp/7001"]);
+    assert!(fixed.contains(&format!("/ip4/127.0.0.1/tcp/7000/p2p/{me}\n")), "{fixed}");
+    assert!(
+        fixed.contains("/tcp/7001/p2p/") && !fixed.contains("0.0.0.0") && said.is_empty(),
+        "{fixed}{said}"
+    );
 }

@@ -198,6 +198,47 @@ fn the_table_names_every_analysis_and_says_that_nobody_is_protected() {
     }
 }
 
+/// The figures of a column of metrics.csv.
+fn column(run: &str, name: &str) -> Vec<f64> {
+    let text = std::fs::read_to_string(Path::new(run).join("metrics.csv")).unwrap();
+    let at = text.lines().next().unwrap().split(',').position(|column| column == name).unwrap();
+    text.lines().skip(1).map(|line| line.split(',').nth(at).unwrap().parse().unwrap()).collect()
+}
+
+#[test]
+fn epsilon_in_the_metrics_never_falls_and_never_passes_the_target() {
+    for (name, more) in [
+        ("rounds", "faults.crash=[{nodes=[3],at=\"12ms\"}]"),
+        ("rounds", "faults.hostile=[{nodes=[3],kind=\"nan\"}]"),
+        ("gossip", "faults.drop_prob=0.1"),
+        ("walk", "seed=5"),
+    ] {
+        let kind = format!("algorithm.kind={name}");
+        let out = folder("epsilon");
+        let set =
+            ["nodes=8", "rounds=10", "privacy.epsilon=2", &kind, more].map(|pair| ["--set", pair]).concat();
+        let arguments = [&set[..], &["--out", out.to_str().unwrap(), "--format", "json"]].concat();
+        let result: Value = serde_json::from_str(&stdout(&arguments)).unwrap();
+        for key in ["worst", "mean", "local"] {
+            let figures = column(result["run"].as_str().unwrap(), &format!("epsilon_{key}"));
+            assert_eq!(figures.len(), 10, "{name} {key}");
+            assert!(figures.is_sorted(), "{name} {key}: {figures:?}");
+            assert_eq!(figures.last().copied(), result["privacy"][key]["epsilon"].as_f64(), "{name} {key}");
+        }
+        assert!(result["privacy"]["worst"]["epsilon"].as_f64().unwrap() <= 2.0, "{name}");
+    }
+}
+
+#[test]
+fn a_run_that_nobody_survives_ends_with_a_result_and_without_a_model() {
+    let out = folder("nobody");
+    let crash = "faults.crash=[{nodes=[0,1,2,3],at=0.001}]";
+    let result = small(&out, &["--set", crash, "--set", "timeouts.give_up=2s"]);
+    assert_eq!(result["finished_rounds"], 0);
+    let run = Path::new(result["run"].as_str().unwrap());
+    assert!(run.join("metrics.csv").exists() && !run.join("model.safetensors").exists());
+}
+
 #[test]
 fn bad_input_is_refused_with_key_value_place_and_hint() {
     refused(&["--set", "privacy.epsilom=2"], &["privacy.epsilom", "did you mean `privacy.epsilon`?"]);
@@ -207,6 +248,8 @@ fn bad_input_is_refused_with_key_value_place_and_hint() {
     );
     refused(&["--set", "nodes"], &["key=value"]);
     refused(&["--sweep", "nodes="], &["names no values", "hint:"]);
+    refused(&["--sweep", "nodes=2,3", "--sweep", "nodes=4"], &["nodes", "twice", "one list"]);
+    refused(&["--threads", "100000"], &["100000", "at most 1024 threads"]);
     refused(&["--sweep", "nodez=1,2"], &["nodez", "did you mean `nodes`?"]);
     refused(&["missing.toml"], &["cannot read `missing.toml`", "--dump-config"]);
     refused(&["--set", "nodes=5000", "--set", "rounds=1"], &["use at most"]);

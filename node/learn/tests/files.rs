@@ -158,7 +158,7 @@ fn values_that_are_not_finite_are_refused_with_file_row_and_column_unless_filled
     let data: Vec<u8> = [1.0f32, 2.0, 3.0, f32::NAN].iter().flat_map(|v| v.to_le_bytes()).collect();
     let path = write("nan.npy", &npy("<f4", "(2, 2)", &data));
     let message = load(&path, "").unwrap_err().to_string();
-    assert!(message.contains("nan.npy`, row 2, column `2`"), "{message}");
+    assert!(message.contains("nan.npy`, row 2, column `1`"), "{message}");
     assert_eq!(load(&path, ":fill=7").unwrap().train.row(1), [3.0, 7.0]);
 }
 

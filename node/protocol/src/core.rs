@@ -13,6 +13,9 @@ use crate::{PeerIx, Time};
 /// Messages beyond what a round needs (repeated, late, asking again) that a peer may send in one round.
 const NUISANCE_LIMIT: u32 = 256;
 
+/// A message that was here before and is so many rounds old is held against its sender: the network's own repetitions come sooner.
+pub(crate) const REPEATED_AFTER: u32 = 2;
+
 /// The common part of a node.
 pub(crate) struct Core {
     pub(crate) me: PeerIx,

@@ -195,6 +195,8 @@ pub enum FaultKind {
     Flood,
     /// A model whose digest is not the one that was asked for.
     WrongDigest,
+    /// A message of an old round that had been here before.
+    Replay,
 }
 
 impl FaultKind {
@@ -207,7 +209,8 @@ impl FaultKind {
             | Self::NotFinite
             | Self::TooLarge
             | Self::WrongDigest => true,
-            Self::WrongSender | Self::WrongRound | Self::Contradiction | Self::Flood => false,
+            // The network may repeat a message, however late.
+            Self::WrongSender | Self::WrongRound | Self::Contradiction | Self::Flood | Self::Replay => false,
         }
     }
 }

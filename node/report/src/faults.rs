@@ -95,5 +95,6 @@ fn name(fault: FaultKind) -> &'static str {
         FaultKind::Contradiction => "two different messages for one place",
         FaultKind::Flood => "flood of messages",
         FaultKind::WrongDigest => "model that is not the one asked for",
+        FaultKind::Replay => "message of an old round, sent again",
     }
 }

@@ -1,7 +1,8 @@
 //! What a node must not forget: its records, its roster, and where it stood.
 //!
 //! Invariant: [`Ledger::record`] returns only after the record is on disk, so a node that sends after it returned can crash at any moment and never
-//! under-count. A snapshot need not be on disk at once: what came after it is charged in full.
+//! under-count. A snapshot need not be on disk at once: what came after it is charged in full. So it goes there with the next record: of two commits in a
+//! round one was for the snapshot alone.
 
 mod peek;
 
@@ -164,7 +165,7 @@ impl Ledger {
     /// Writes the owner into a new ledger, compares it with that of an old one.
     fn claim(&self, owner: &Owner) -> Result<(), LedgerError> {
         let ours = format!("node {} in run {}", owner.identity, owner.run);
-        let theirs = self.write(Durability::Immediate, |transaction| {
+        let theirs = self.write(|transaction| {
             let mut meta = transaction.open_table(META)?;
             transaction.open_table(RECORDS)?;
             transaction.open_table(SNAPSHOT)?;
@@ -182,46 +183,34 @@ impl Ledger {
         }
     }
 
-    /// Makes a record durable. A record that is there already stays.
+    /// Makes a record durable, and in the same commit the last snapshot of what came before it, if there is a new one. A record that is there
+    /// already stays.
     ///
     /// # Errors
     /// When it could not be made durable; then it must not be sent.
-    pub fn record(&self, record: &Record) -> Result<(), LedgerError> {
+    pub fn record(&self, record: &Record, before: Option<&Snapshot>) -> Result<(), LedgerError> {
         let text = serde_json::to_vec(record).map_err(|error| self.damaged(error.to_string()))?;
-        self.write(Durability::Immediate, |transaction| {
+        let before = before.map(|snapshot| self.stored(snapshot)).transpose()?;
+        self.write(|transaction| {
             transaction.open_table(RECORDS)?.insert(record.id, text.as_slice())?;
-            Ok(())
+            before.map_or(Ok(()), |snapshot| snapshot.insert(transaction))
         })
-    }
-
-    /// Keeps a snapshot; it reaches the disk with the next record. Enough where nothing in it was promised to others.
-    ///
-    /// # Errors
-    /// When the file cannot be written.
-    pub fn save(&self, snapshot: &Snapshot) -> Result<(), LedgerError> {
-        self.save_with(snapshot, Durability::None)
     }
 
     /// Keeps a snapshot durably: where it holds a promise that is about to be given, and at the end.
     ///
     /// # Errors
     /// When the file cannot be written.
-    pub fn save_now(&self, snapshot: &Snapshot) -> Result<(), LedgerError> {
-        self.save_with(snapshot, Durability::Immediate)
+    pub fn save(&self, snapshot: &Snapshot) -> Result<(), LedgerError> {
+        let snapshot = self.stored(snapshot)?;
+        self.write(|transaction| snapshot.insert(transaction))
     }
 
-    fn save_with(&self, snapshot: &Snapshot, durability: Durability) -> Result<(), LedgerError> {
+    fn stored(&self, snapshot: &Snapshot) -> Result<StoredSnapshot, LedgerError> {
         let header = serde_json::to_vec(&SnapshotHeader::of(snapshot))
             .map_err(|error| self.damaged(error.to_string()))?;
-        let model: Vec<u8> = snapshot.model.as_slice().iter().flat_map(|value| value.to_le_bytes()).collect();
-        let units = self.units.join("\n");
-        self.write(durability, |transaction| {
-            let mut table = transaction.open_table(SNAPSHOT)?;
-            table.insert("units", units.as_bytes())?;
-            table.insert("header", header.as_slice())?;
-            table.insert("model", model.as_slice())?;
-            Ok(())
-        })
+        let model = snapshot.model.as_slice().iter().flat_map(|value| value.to_le_bytes()).collect();
+        Ok(StoredSnapshot { units: self.units.join("\n"), header, model })
     }
 
     /// Remembers with whom the run began, durably.
@@ -231,20 +220,21 @@ impl Ledger {
     pub fn begin(&self, begun: &Begun) -> Result<(), LedgerError> {
         let stored = StoredBegun { roster: begun.roster.to_bytes(), at: begun.at };
         let text = serde_json::to_vec(&stored).map_err(|error| self.damaged(error.to_string()))?;
-        self.write(Durability::Immediate, |transaction| {
+        self.write(|transaction| {
             transaction.open_table(META)?.insert("begun", text.as_slice())?;
             Ok(())
         })
     }
 
-    /// Remembers that the run is over for this node, with its last snapshot, durably.
+    /// Remembers that the run is over for this node, with its last snapshot if there is a new one, durably.
     ///
     /// # Errors
     /// When the file cannot be written.
-    pub fn finish(&self) -> Result<(), LedgerError> {
-        self.write(Durability::Immediate, |transaction| {
+    pub fn finish(&self, last: Option<&Snapshot>) -> Result<(), LedgerError> {
+        let last = last.map(|snapshot| self.stored(snapshot)).transpose()?;
+        self.write(|transaction| {
             transaction.open_table(META)?.insert("finished", [].as_slice())?;
-            Ok(())
+            last.map_or(Ok(()), |snapshot| snapshot.insert(transaction))
         })
     }
 
@@ -307,14 +297,14 @@ impl Ledger {
         LedgerError::Damaged { path: self.path.clone(), what }
     }
 
+    /// One durable commit.
     fn write<T>(
         &self,
-        durability: Durability,
         change: impl FnOnce(&redb::WriteTransaction) -> Result<T, redb::Error>,
     ) -> Result<T, LedgerError> {
         let attempt = || {
             let mut transaction = self.database.begin_write()?;
-            transaction.set_durability(durability)?;
+            transaction.set_durability(Durability::Immediate)?;
             let result = change(&transaction)?;
             transaction.commit()?;
             Ok(result)
@@ -339,6 +329,23 @@ impl Ledger {
 struct StoredBegun {
     roster: Vec<Vec<u8>>,
     at: u64,
+}
+
+/// A [`Snapshot`] as it is kept.
+struct StoredSnapshot {
+    units: String,
+    header: Vec<u8>,
+    model: Vec<u8>,
+}
+
+impl StoredSnapshot {
+    fn insert(&self, transaction: &redb::WriteTransaction) -> Result<(), redb::Error> {
+        let mut table = transaction.open_table(SNAPSHOT)?;
+        table.insert("units", self.units.as_bytes())?;
+        table.insert("header", self.header.as_slice())?;
+        table.insert("model", self.model.as_slice())?;
+        Ok(())
+    }
 }
 
 /// A [`Snapshot`] without its model. What was spent is kept as bits, so that no digit is lost.

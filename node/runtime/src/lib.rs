@@ -2,7 +2,9 @@
 //!
 //! - [`wire`]: frames, the only place where bytes of others are parsed;
 //! - [`identity`], [`swarm_file`]: who a node is, and what the members of a swarm share;
+//! - [`schema`]: what the records of a node look like;
 //! - [`ledger`]: what a node must not forget;
+//! - [`reach`]: where a node can be reached;
 //! - [`network`]: finding peers and talking to them;
 //! - [`driver`]: the loop between the participant and the world.
 //!
@@ -32,6 +34,8 @@ mod gathering;
 pub mod identity;
 pub mod ledger;
 pub mod network;
+pub mod reach;
+pub mod schema;
 mod secret;
 pub mod swarm_file;
 pub mod wire;

@@ -7,6 +7,7 @@ use protocol::Digest;
 use runtime::Secret;
 use runtime::identity::Identity;
 use runtime::network::{Event, Network, Patience, Settings};
+use runtime::schema::Schema;
 use runtime::swarm_file::Member;
 use runtime::wire::{Frame, Limits, Refusal, Standing};
 use tokio::io::AsyncWriteExt;
@@ -22,6 +23,7 @@ fn settings(secret: &Secret, peers: &[Multiaddr]) -> Settings {
         nodes: 3,
         digest: Digest::of_text(CONFIG),
         config: CONFIG.into(),
+        schema: Schema::default().into(),
         limits: Limits::for_model(10),
         patience: Patience::default(),
         listen: vec!["/ip4/127.0.0.1/tcp/0".parse().expect("a constant")],
@@ -66,6 +68,16 @@ async fn linked(network: &mut Network) -> PeerId {
 async fn turned_away(network: &mut Network) -> String {
     until(network, |event| match event {
         Event::TurnedAway { reason, .. } => Some(reason),
+        Event::Linked { link, .. } => panic!("{} was let in", link.peer),
+        _ => None,
+    })
+    .await
+}
+
+/// Where somebody was that could not be understood.
+async fn garbled(network: &mut Network) -> Multiaddr {
+    until(network, |event| match event {
+        Event::Garbled { address, .. } => Some(address.iter().take(2).collect()),
         Event::Linked { link, .. } => panic!("{} was let in", link.peer),
         _ => None,
     })
@@ -130,8 +142,10 @@ async fn without_the_secret_nobody_gets_in() {
     let secret = Secret::generate().unwrap();
     let (mut first, address) = start(settings(&secret, &[])).await;
     let stranger = Secret::generate().unwrap();
-    let (_stranger, _) = start(settings(&stranger, std::slice::from_ref(&address))).await;
-    turned_away(&mut first).await;
+    let (mut stranger, _) = start(settings(&stranger, std::slice::from_ref(&address))).await;
+    garbled(&mut first).await;
+    // The other side is told too, and where: who typed a wrong secret would otherwise wait for ever.
+    assert_eq!(garbled(&mut stranger).await, address.iter().take(2).collect::<Multiaddr>());
     let member = settings(&secret, &[address]);
     let expected = member.identity.peer_id();
     let (_member, _) = start(member).await;

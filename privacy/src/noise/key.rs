@@ -3,46 +3,55 @@
 use rand_chacha::rand_core::{Rng, SeedableRng};
 use rand_chacha::{ChaCha8Rng, ChaCha12Rng};
 
+use super::chacha::{KeyStream, Rounds};
 use super::normal;
 
 /// A ChaCha key with the number of rounds it is to be used with. Used for one bulk call, then forgotten.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Key {
-    /// For private noise. The best attack known reaches seven rounds; twelve keep a margin and take a third off the cost of a normal.
+    /// For private noise. The best attack known reaches seven rounds; twelve keep a margin.
     TwelveRounds([u8; 32]),
-    /// For seeded noise: 1.6 times as fast, measured on normals.
+    /// For seeded noise: 1.4 times as fast, measured on words.
     EightRounds([u8; 32]),
 }
 
 impl Key {
-    /// The words of chunk `index`.
+    /// The words of chunk `index`: the beginning of stream 2·`index`.
     pub(super) fn fill_words(&self, index: usize, chunk: &mut [u64]) {
-        fn fill(rng: &mut impl Rng, chunk: &mut [u64]) {
-            chunk.iter_mut().for_each(|word| *word = rng.next_u64());
-        }
-        match self {
-            Self::TwelveRounds(key) => fill(&mut twelve(key, index), chunk),
-            Self::EightRounds(key) => fill(&mut eight(key, index), chunk),
+        let mut from = self.stream(index);
+        let (whole, rest) = chunk.as_chunks_mut::<8>();
+        from.fill(whole);
+        if !rest.is_empty() {
+            let mut last = [[0; 8]];
+            from.fill(&mut last);
+            rest.copy_from_slice(&last[0][..rest.len()]);
         }
     }
 
-    /// Replaces each value of chunk `index` by `f(value, fresh standard normal)`.
+    /// Replaces each value of chunk `index` by `f(value, fresh standard normal)`. Sample `j` is made from word `j` of stream 2·`index`; the
+    /// few that need more words take them from stream 2·`index` + 1.
     pub(super) fn combine<T: Copy>(&self, index: usize, chunk: &mut [T], f: impl Fn(T, f64) -> T) {
+        let mut from = self.stream(index);
+        let spare = 2 * index as u64 + 1;
         match self {
-            Self::TwelveRounds(key) => normal::combine(&mut twelve(key, index), chunk, f),
-            Self::EightRounds(key) => normal::combine(&mut eight(key, index), chunk, f),
+            Self::TwelveRounds(key) => {
+                let mut more = ChaCha12Rng::from_seed(*key);
+                more.set_stream(spare);
+                normal::combine(&mut from, &mut || more.next_u64(), chunk, f);
+            }
+            Self::EightRounds(key) => {
+                let mut more = ChaCha8Rng::from_seed(*key);
+                more.set_stream(spare);
+                normal::combine(&mut from, &mut || more.next_u64(), chunk, f);
+            }
         }
     }
-}
 
-fn twelve(key: &[u8; 32], index: usize) -> ChaCha12Rng {
-    let mut rng = ChaCha12Rng::from_seed(*key);
-    rng.set_stream(index as u64);
-    rng
-}
-
-fn eight(key: &[u8; 32], index: usize) -> ChaCha8Rng {
-    let mut rng = ChaCha8Rng::from_seed(*key);
-    rng.set_stream(index as u64);
-    rng
+    fn stream(&self, index: usize) -> KeyStream<'_> {
+        let (rounds, key) = match self {
+            Self::TwelveRounds(key) => (Rounds::Twelve, key),
+            Self::EightRounds(key) => (Rounds::Eight, key),
+        };
+        KeyStream { rounds, key, stream: 2 * index as u64, next_block: 0 }
+    }
 }

@@ -2,9 +2,10 @@
 
 use learn::data::{DataError, Dataset, Targets};
 use protocol::config::AlgorithmKind;
-use protocol::work::Job;
+use sim::Due;
 
 use crate::stage::Scene;
+use crate::visits::Visits;
 
 /// Length of a canary before clipping, in clip norms.
 const LENGTH: f64 = 10.0;
@@ -16,23 +17,30 @@ pub(crate) struct Canary {
     turning: Turning,
 }
 
-/// In which rounds a canary points the other way, so that noise that does not change can be taken off. The watcher knows it.
-#[derive(Debug, Clone, Copy)]
+/// In which contributions a canary points the other way, so that noise that does not change can be taken off. The watcher knows it.
+#[derive(Debug, Clone)]
 enum Turning {
     /// Every other round.
     EveryOther,
     /// In the last round.
     Last(u32),
-    /// Never: later contributions add to earlier ones that nobody has seen.
+    /// By count of the contribution: visits that are seen together point the same way.
+    At(Vec<bool>),
+    /// Never.
     Never,
 }
 
 impl Canary {
-    /// For node `source` and coordinate `at`.
+    /// For node `source`, whom these watch, and coordinate `at`.
     ///
     /// Node level: the node's update is +C or −C along the coordinate, as far apart as any two updates. Record level: one record's gradient is C along it, or the
     /// record is blank; the node's other records are blank, so that nothing hides it but noise.
-    pub(crate) fn new(scene: &Scene, source: usize, at: usize) -> Result<Self, DataError> {
+    pub(crate) fn new(
+        scene: &Scene,
+        (source, watchers): (usize, &[usize]),
+        visits: &Visits,
+        at: usize,
+    ) -> Result<Self, DataError> {
         let setup = &scene.setup;
         let length = (LENGTH * setup.config.privacy.clip_norm) as f32;
         let rows = |value: f32| {
@@ -45,24 +53,26 @@ impl Canary {
         let pair = |sign: f32| Ok::<_, DataError>([rows(other * sign * length)?, rows(sign * length)?]);
         let turning = match setup.config.algorithm.kind {
             AlgorithmKind::Gossip if setup.config.rounds > 1 => Turning::Last(setup.config.rounds - 1),
-            AlgorithmKind::Gossip | AlgorithmKind::Walk | AlgorithmKind::Mean => Turning::Never,
+            AlgorithmKind::Walk => Turning::At(visits.plan(source, watchers).turned),
+            AlgorithmKind::Gossip | AlgorithmKind::Mean => Turning::Never,
             _ => Turning::EveryOther,
         };
         Ok(Self { rows: [pair(1.0)?, pair(-1.0)?], turning })
     }
 
     /// What the node contributes.
-    pub(crate) fn rows(&self, job: &Job, with: bool) -> Dataset {
-        let turned = self.turning.is_turned(job.round);
+    pub(crate) fn rows(&self, due: &Due<'_>, with: bool) -> Dataset {
+        let turned = self.turning.is_turned(due.job.round, due.count);
         self.rows[usize::from(turned)][usize::from(with)].clone()
     }
 }
 
 impl Turning {
-    fn is_turned(self, round: u32) -> bool {
+    fn is_turned(&self, round: u32, count: u32) -> bool {
         match self {
             Self::EveryOther => round % 2 == 1,
-            Self::Last(last) => round == last,
+            Self::Last(last) => round == *last,
+            Self::At(turned) => turned.get(count as usize).copied().unwrap_or(false),
             Self::Never => false,
         }
     }

@@ -1,9 +1,12 @@
 //! Why an audit could not be made.
 
+use std::path::PathBuf;
+
 use learn::data::DataError;
 use learn::model::ModelError;
 use learn::train::TrainError;
 use privacy::mechanisms::MechanismError;
+use protocol::SetupError;
 use protocol::account::{FoldError, ReadError};
 use protocol::config::ConfigError;
 use sim::SimError;
@@ -51,6 +54,45 @@ pub enum AuditError {
         /// In a simulated run.
         needed: usize,
     },
+    /// A log without the line that describes its run.
+    #[error("`{}` has no first line that describes the run", path.display())]
+    NoFirstLine {
+        /// The log.
+        path: PathBuf,
+    },
+    /// A log of a run that is not the one of the configuration.
+    #[error("the log tells of a run with `{what}` = {log}, and the configuration says {run}")]
+    OtherRun {
+        /// The key.
+        what: &'static str,
+        /// In the log.
+        log: String,
+        /// In the configuration.
+        run: String,
+    },
+    /// A coalition that is none.
+    #[error("`{members}` is no coalition: it needs two or more of the {nodes} nodes, numbered from 0, and one outside whom they watch{}", source_node.map_or_else(String::new, |node| format!(" (node {node} was named)")))]
+    Coalition {
+        /// Who was named.
+        members: String,
+        /// Number of nodes.
+        nodes: usize,
+        /// Whose data, where that was named.
+        source_node: Option<usize>,
+    },
+    /// Noise that cannot be reused, as it is used once.
+    #[error(
+        "`noise-reused` breaks nothing here: node {node} contributes {times}, so its noise is used once at most"
+    )]
+    NothingReused {
+        /// Whose data.
+        node: usize,
+        /// How often it contributes.
+        times: &'static str,
+    },
+    /// The shape of a run that was logged.
+    #[error("the run of the log cannot be set up again")]
+    Setup(#[from] SetupError),
     /// The built-in scenario, or changes to it.
     #[error(transparent)]
     Config(#[from] ConfigError),
@@ -87,6 +129,15 @@ impl AuditError {
             Self::ShortLog { .. } => {
                 Some("audit the configuration by itself: `murmur audit RUN/config.toml`".into())
             }
+            Self::NoFirstLine { .. } => {
+                Some("give the `log.jsonl` of a run, or the folder in which it lies".into())
+            }
+            Self::OtherRun { .. } => Some("leave the `--set` out, or audit a configuration by itself".into()),
+            Self::Coalition { .. } => Some("`--coalition 0,1`: what nodes 0 and 1 learn together".into()),
+            Self::NothingReused { .. } => {
+                Some("use an algorithm with several rounds, or `--break noise-halved`".into())
+            }
+            Self::Setup(error) => error.hint(),
             Self::Config(error) => error.hint(),
             Self::Sim(error) => error.hint().map(str::to_owned),
             Self::Train(error) => Some(error.hint()),

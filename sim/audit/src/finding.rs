@@ -67,6 +67,41 @@ pub struct Skipped {
     pub why: String,
 }
 
+/// What an audit came to.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Verdict {
+    /// Lower bounds were found, and none is above its upper bound.
+    Passed,
+    /// A lower bound is above its upper bound.
+    Failed,
+    /// The attacks gave figures and no bound: nothing was decided.
+    Undecided,
+    /// None of the attacks applies: nothing was attacked.
+    Nothing,
+}
+
+impl Verdict {
+    pub(crate) fn of(findings: &[Finding]) -> Self {
+        match findings {
+            [] => Self::Nothing,
+            _ if findings.iter().any(|finding| !finding.passed) => Self::Failed,
+            _ if findings.iter().all(|finding| finding.lower.is_none()) => Self::Undecided,
+            _ => Self::Passed,
+        }
+    }
+
+    /// In words, as headings say it.
+    pub fn words(self) -> &'static str {
+        match self {
+            Self::Passed => "passed",
+            Self::Failed => "failed",
+            Self::Undecided => "figures only",
+            Self::Nothing => "nothing was attacked",
+        }
+    }
+}
+
 /// A whole audit.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Report {
@@ -88,7 +123,11 @@ pub struct Report {
     pub findings: Vec<Finding>,
     /// What does not apply.
     pub skipped: Vec<Skipped>,
-    /// Whether no lower bound is above its upper bound.
+    /// What a reader must know besides, such as a log that does not state the noise of its configuration.
+    pub notes: Vec<String>,
+    /// What it came to.
+    pub verdict: Verdict,
+    /// Whether there are lower bounds and none is above its upper bound.
     pub passed: bool,
 }
 

@@ -12,6 +12,7 @@ mod claim;
 mod error;
 mod finding;
 mod linear;
+mod logged;
 mod pair;
 mod parallel;
 pub mod report;
@@ -21,13 +22,15 @@ mod score;
 mod solve;
 mod stage;
 pub mod stats;
+mod visits;
 
 pub use attack::Attack;
 pub use error::AuditError;
-pub use finding::{Finding, Lower, Measure, Report, Skipped, Upper};
+pub use finding::{Finding, Lower, Measure, Report, Skipped, Upper, Verdict};
 pub use linear::Unknown;
+pub use logged::config_in_log;
 pub use sabotage::Sabotage;
-pub use scenario::{built_in, layer as built_in_layer};
+pub use scenario::built_in;
 pub use score::Score;
 pub use solve::{Solved, solve};
 
@@ -37,6 +40,8 @@ use protocol::Setup;
 use protocol::work::Adjacency;
 
 use attack::{Case, Outcome};
+use logged::Logged;
+use pair::Survey;
 use stage::Scene;
 
 /// Runs with, and as many without, the change, unless something else is asked for.
@@ -57,6 +62,9 @@ pub struct Request {
     pub confidence: f64,
     /// Whose data, and who watches; `None`: the pair that the account says lost most.
     pub pair: Option<(usize, usize)>,
+    /// Watchers that pool their views, with that of the pair if there is one, for [`Attack::Distinguish`]; empty: one watcher. Without a pair they watch who lost
+    /// most towards them.
+    pub coalition: Vec<usize>,
     /// Seed of the audit's own dice: noise of the repetitions, coins of canaries.
     pub seed: u64,
     /// What is broken on purpose.
@@ -77,11 +85,21 @@ impl Request {
             trials: TRIALS,
             confidence: 0.95,
             pair: None,
+            coalition: Vec::new(),
             seed: 1,
             sabotage: None,
             log: None,
             threads: 0,
         }
+    }
+
+    /// The members of the coalition, in order.
+    pub(crate) fn pooled(&self) -> Vec<usize> {
+        let watcher = self.pair.map(|(_, watcher)| watcher);
+        let mut members: Vec<usize> = self.coalition.iter().copied().chain(watcher).collect();
+        members.sort_unstable();
+        members.dedup();
+        members
     }
 
     /// Runs that the audit will make, about: for a progress bar.
@@ -111,17 +129,23 @@ impl Request {
 pub fn run(request: &Request, progress: &(dyn Fn(u64) + Sync)) -> Result<Report, AuditError> {
     check(request)?;
     let scene = Scene::new(request.setup.clone(), request.sabotage)?;
-    let log = request.log.as_deref().map(claim::read).transpose()?;
-    let worst = pair::worst(&scene.setup, log.as_deref())?;
-    let pair = request.pair.unwrap_or(worst);
+    let log = request.log.as_deref().map(Logged::read).transpose()?;
+    let survey = Survey::make(&scene.setup)?;
+    if let Some(log) = &log {
+        log.check(&scene.setup, &survey.log)?;
+    }
+    let (source, watchers) = survey.choose(request, &scene.setup, log.as_ref())?;
+    check_reuse(request, &survey, source)?;
     let mut attacks = request.attacks.clone();
     attacks.sort_unstable();
     attacks.dedup();
     let tests: usize = attacks.iter().map(|attack| attack.tests()).sum();
     let case = Case {
         scene: &scene,
-        log: log.as_deref(),
-        pair,
+        log: log.as_ref(),
+        pair: (source, watchers[0]),
+        watchers: &watchers,
+        visits: &survey.visits,
         trials: request.trials,
         confidence: request.confidence,
         alpha: (1.0 - request.confidence) / tests.max(1) as f64,
@@ -136,8 +160,14 @@ pub fn run(request: &Request, progress: &(dyn Fn(u64) + Sync)) -> Result<Report,
             Outcome::Skipped(why) => skipped.push(why),
         }
     }
+    let notes = log.map_or_else(Vec::new, |log| log.notes(&scene.setup, &survey.log));
+    Ok(report(request, findings, skipped, notes))
+}
+
+fn report(request: &Request, findings: Vec<Finding>, skipped: Vec<Skipped>, notes: Vec<String>) -> Report {
     let config = &request.setup.config;
-    Ok(Report {
+    let verdict = Verdict::of(&findings);
+    Report {
         run: config.name.clone(),
         algorithm: config.algorithm.kind.name(),
         nodes: config.nodes,
@@ -148,10 +178,25 @@ pub fn run(request: &Request, progress: &(dyn Fn(u64) + Sync)) -> Result<Report,
         noise_multiplier: request.setup.work.noise_multiplier,
         confidence: request.confidence,
         sabotage: request.sabotage.map(Sabotage::name),
-        passed: findings.iter().all(|finding: &Finding| finding.passed),
         findings,
         skipped,
-    })
+        notes,
+        verdict,
+        passed: verdict == Verdict::Passed,
+    }
+}
+
+/// Noise that is used once cannot be reused: to say that such an audit passed would say nothing.
+fn check_reuse(request: &Request, survey: &Survey, node: usize) -> Result<(), AuditError> {
+    let times = match survey.visits.contributions(node) {
+        0 => "never",
+        1 => "once",
+        _ => return Ok(()),
+    };
+    match request.sabotage {
+        Some(Sabotage::NoiseReused) => Err(AuditError::NothingReused { node, times }),
+        _ => Ok(()),
+    }
 }
 
 fn check(request: &Request) -> Result<(), AuditError> {
@@ -173,5 +218,17 @@ fn check(request: &Request) -> Result<(), AuditError> {
     {
         return Err(AuditError::Pair { source_node, watcher, nodes: config.nodes });
     }
-    Ok(())
+    check_coalition(request)
+}
+
+/// Two or more different nodes, and somebody outside.
+fn check_coalition(request: &Request) -> Result<(), AuditError> {
+    let (members, nodes) = (request.pooled(), request.setup.config.nodes);
+    let source = request.pair.map(|(source, _)| source);
+    let inside = members.iter().all(|&member| member < nodes) && (2..nodes).contains(&members.len());
+    if request.coalition.is_empty() || (inside && source.is_none_or(|source| !members.contains(&source))) {
+        return Ok(());
+    }
+    let names: Vec<String> = members.iter().map(usize::to_string).collect();
+    Err(AuditError::Coalition { members: names.join(","), nodes, source_node: source })
 }

@@ -1,8 +1,8 @@
 //! What one node can solve for, contribution by contribution: the heart of `reconstruct`, for other programs and tests.
 
 use privacy::noise::{NoiseSource, danger_from_seed};
-use protocol::work::Job;
 use protocol::{PeerIx, Setup};
+use sim::Due;
 
 use crate::AuditError;
 use crate::linear::{Unknown, View};
@@ -61,14 +61,14 @@ pub(crate) fn play(
     (seed, silent): (u64, bool),
     unknown: Unknown,
 ) -> Result<Played, AuditError> {
-    let act = |node: PeerIx, job: &Job| match unknown {
-        Unknown::Contribution => random_rows(scene, seed, (node, job.round)),
+    let act = |due: &Due<'_>| match unknown {
+        Unknown::Contribution => random_rows(scene, seed, (due.node, due.job.round)),
         Unknown::Noise => Act::Own,
     };
     let play = Play {
         seed,
         act: &act,
-        watcher: watcher as PeerIx,
+        watchers: &[watcher],
         keep: Keep::All,
         with_contributions: true,
         with_log: true,

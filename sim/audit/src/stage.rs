@@ -55,8 +55,9 @@ pub(crate) type Contributions = BTreeMap<(PeerIx, u32), (Vec<f32>, Vec<f32>)>;
 pub(crate) struct Play<'a> {
     /// Seed of all noise; links and schedules stay those of the scenario.
     pub(crate) seed: u64,
-    pub(crate) act: &'a (dyn Fn(PeerIx, &Job) -> Act + Sync),
-    pub(crate) watcher: PeerIx,
+    pub(crate) act: &'a (dyn Fn(&Due<'_>) -> Act + Sync),
+    /// Who watches; several pool their views.
+    pub(crate) watchers: &'a [usize],
     pub(crate) keep: Keep,
     /// Whether contributions are kept, with and without their noise.
     pub(crate) with_contributions: bool,
@@ -68,7 +69,7 @@ pub(crate) struct Play<'a> {
 
 /// What came of it.
 pub(crate) struct Played {
-    /// Messages that the watcher received or sent.
+    /// Messages that a watcher received or sent.
     pub(crate) view: BTreeMap<Place, Vec<f32>>,
     /// Where they were asked for.
     pub(crate) contributions: Contributions,
@@ -159,7 +160,8 @@ impl Stage<'_> {
 impl Hook for Stage<'_> {
     fn delivered(&self, delivery: &Delivery<'_>) {
         let Delivery { from, to, message, .. } = *delivery;
-        if from != self.play.watcher && to != self.play.watcher {
+        let watches = |node: PeerIx| self.play.watchers.contains(&(node as usize));
+        if !watches(from) && !watches(to) {
             return;
         }
         let Some(values) = message.body.values() else { return };
@@ -176,7 +178,7 @@ impl Hook for Stage<'_> {
     }
 
     fn contribution(&self, due: &Due<'_>, workspace: &mut Workspace) -> Result<Computed, TrainError> {
-        let act = (self.play.act)(due.node, due.job);
+        let act = (self.play.act)(due);
         let scene = self.scene;
         let quiet = || WorkSettings { noise_multiplier: 0.0, ..scene.own.clone() };
         let mut computed = match self.play.silent {

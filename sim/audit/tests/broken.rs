@@ -20,6 +20,9 @@ const MEAN: [&str; 6] = [
 const GOSSIP: [&str; 5] =
     ["algorithm.kind=gossip", "nodes=6", "topology=ring", "algorithm.mixing_steps=1", SMALL];
 
+/// Without a certificate of ρ: only `local` bounds the loss, which is the hardest bound to pass.
+const WALK: [&str; 3] = ["algorithm.kind=walk", "nodes=5", SMALL];
+
 #[track_caller]
 fn assert_caught(sabotage: Sabotage, set: &[&str], attack: Attack) {
     let setup = Setup::new(built_in(set).unwrap()).unwrap();
@@ -32,21 +35,65 @@ fn assert_caught(sabotage: Sabotage, set: &[&str], attack: Attack) {
 
 #[test]
 fn halved_noise_is_caught() {
-    for set in [&ROUNDS[..], &MEAN, &GOSSIP] {
+    for set in [&ROUNDS[..], &MEAN, &GOSSIP, &WALK] {
         assert_caught(Sabotage::NoiseHalved, set, Attack::Distinguish);
     }
 }
 
 #[test]
+fn halved_noise_that_one_watcher_cannot_show_is_caught_by_a_coalition() {
+    // Nobody sees a node of this walk often enough by itself to pass `local`; all others together see each of its contributions alone.
+    let node = [&WALK[..], &["privacy.adjacency=node", "privacy.noise_multiplier=6"]].concat();
+    let audited = |sabotage: Option<Sabotage>| {
+        let setup = Setup::new(built_in(&node).unwrap()).unwrap();
+        let attacks = vec![Attack::Distinguish];
+        let coalition = vec![0, 1, 3, 4];
+        audit::run(
+            &Request { attacks, coalition, trials: 1500, confidence: 0.999, sabotage, ..Request::new(setup) },
+            &|_| (),
+        )
+    };
+    assert!(audited(None).unwrap().passed, "false alarm: once in a thousand seeds");
+    assert!(!audited(Some(Sabotage::NoiseHalved)).unwrap().passed);
+}
+
+#[test]
 fn reused_noise_is_caught() {
-    for set in [&ROUNDS[..], &GOSSIP] {
+    for set in [&ROUNDS[..], &GOSSIP, &WALK] {
         assert_caught(Sabotage::NoiseReused, set, Attack::Distinguish);
+        let node = [set, &["privacy.adjacency=node", "privacy.noise_multiplier=6"]].concat();
+        assert_caught(Sabotage::NoiseReused, &node, Attack::Distinguish);
+    }
+}
+
+#[test]
+fn reused_noise_is_caught_in_a_walk_whose_bound_is_below_local_and_with_several_tokens() {
+    let certified = [
+        "algorithm.kind=walk",
+        "nodes=5",
+        "topology=complete",
+        "data=blobs:nodes=5,records=8,dim=5,classes=2,test=0,scale=l2",
+        "model.kind=logistic",
+    ];
+    assert_caught(Sabotage::NoiseReused, &certified, Attack::Distinguish);
+    let tokens = [&WALK[..], &["algorithm.tokens=2", "rounds=8"]].concat();
+    assert_caught(Sabotage::NoiseReused, &tokens, Attack::Distinguish);
+}
+
+#[test]
+fn noise_that_is_used_once_cannot_be_reused_and_the_audit_says_so() {
+    for set in [&MEAN[..], &["nodes=4", "rounds=1", SMALL]] {
+        let setup = Setup::new(built_in(set).unwrap()).unwrap();
+        let request = Request { sabotage: Some(Sabotage::NoiseReused), ..Request::new(setup) };
+        let error = audit::run(&request, &|_| ()).unwrap_err();
+        assert!(error.to_string().contains("contributes once"), "{error}");
+        assert!(error.hint().is_some());
     }
 }
 
 #[test]
 fn a_skipped_clip_is_caught() {
-    for set in [&ROUNDS[..], &MEAN, &GOSSIP] {
+    for set in [&ROUNDS[..], &MEAN, &GOSSIP, &WALK] {
         assert_caught(Sabotage::ClipSkipped, set, Attack::Distinguish);
     }
     let node = [&ROUNDS[..], &["privacy.adjacency=node", "privacy.noise_multiplier=6"]].concat();

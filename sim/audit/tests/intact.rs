@@ -1,7 +1,7 @@
 //! Honest mechanisms pass. Each audit is made with confidence 0.999 and fixed seeds: a right account fails one of these tests with other seeds once in a thousand.
 #![allow(clippy::unwrap_used, reason = "a test that cannot go on fails")]
 
-use audit::{Attack, Report, Request, built_in};
+use audit::{Attack, Report, Request, Verdict, built_in};
 use protocol::Setup;
 
 fn audit(set: &[&str], pair: Option<(usize, usize)>, attacks: &[Attack]) -> Report {
@@ -96,6 +96,42 @@ fn a_walk_passes() {
         "privacy.noise_multiplier=2",
     ];
     assert_passes(&set, None, "walk");
+}
+
+#[test]
+fn a_coalition_passes_and_shows_more_than_one_of_its_members() {
+    let setup = Setup::new(built_in(&["nodes=4", SMALL]).unwrap()).unwrap();
+    let request = |coalition: &[usize]| Request {
+        attacks: vec![Attack::Distinguish, Attack::Canaries],
+        trials: 1200,
+        confidence: 0.999,
+        pair: Some((3, 0)),
+        coalition: coalition.to_vec(),
+        ..Request::new(setup.clone())
+    };
+    let (alone, together) =
+        (audit::run(&request(&[]), &|_| ()).unwrap(), audit::run(&request(&[1]), &|_| ()).unwrap());
+    assert!(alone.passed && together.passed, "{together:#?}");
+    assert_eq!(together.findings[0].target, "node 3 → nodes 0 and 1");
+    assert_eq!(together.skipped[0].attack, "canaries");
+    let bounds = |report: &Report| {
+        let first = &report.findings[2];
+        (first.lower.as_ref().unwrap().epsilon, first.upper.as_ref().unwrap().epsilon.unwrap())
+    };
+    let ((low, high), (pooled_low, pooled_high)) = (bounds(&alone), bounds(&together));
+    assert!(pooled_low > low && pooled_high > high, "{low} of {high}, {pooled_low} of {pooled_high}");
+    for coalition in [&[3, 1][..], &[9], &[1, 2, 3]] {
+        let error = audit::run(&request(coalition), &|_| ()).unwrap_err().to_string();
+        assert!(error.contains("coalition"), "{error}");
+    }
+}
+
+#[test]
+fn an_audit_without_bounds_does_not_say_that_it_passed() {
+    let skipped = audit(&["nodes=4", SMALL, "privacy.adjacency=node"], None, &[Attack::Canaries]);
+    assert_eq!((skipped.verdict, skipped.passed), (Verdict::Nothing, false));
+    let figures = audit(&["nodes=4", SMALL], None, &[Attack::Inversion]);
+    assert_eq!((figures.verdict, figures.passed), (Verdict::Undecided, false));
 }
 
 #[test]

@@ -4,9 +4,11 @@
 
 mod churn;
 mod disk;
+mod ending;
 mod lan;
 mod policy;
 #[cfg(feature = "quic")]
 mod quic;
+mod refused;
 mod rig;
 mod strangers;

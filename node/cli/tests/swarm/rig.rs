@@ -65,14 +65,25 @@ impl Home {
         self.launch(node, prefix, &[])
     }
 
+    /// The command of a node on loopback with data of its own.
+    pub(crate) fn command_with_data(&self, node: usize, source: &str) -> Launch {
+        let own = ["--data".to_owned(), source.to_owned()];
+        self.launch_with(node, Vec::new(), own, &["--listen", "/ip4/127.0.0.1/tcp/0", "--no-mdns"])
+    }
+
     fn launch(&self, node: usize, prefix: Vec<String>, more: &[&str]) -> Launch {
+        let share = ["--shard".to_owned(), format!("{node}/{}", self.nodes)];
+        self.launch_with(node, prefix, share, more)
+    }
+
+    fn launch_with(&self, node: usize, prefix: Vec<String>, data: [String; 2], more: &[&str]) -> Launch {
         let mut words = prefix;
         words.push(assert_cmd::cargo::cargo_bin!("murmur").display().to_string());
         words.extend(["node", "--swarm"].map(str::to_owned));
         words.push(self.path().join("swarm.toml").display().to_string());
         words.push("--state".to_owned());
         words.push(self.state(node).display().to_string());
-        words.extend(["--shard".to_owned(), format!("{node}/{}", self.nodes)]);
+        words.extend(data);
         words.extend(["--child", "--log", "json"].iter().chain(more).map(|&word| word.to_owned()));
         Launch { words, errors: self.path().join(format!("{node}.stderr")) }
     }

@@ -36,11 +36,8 @@ pub(super) fn check_finite(features: &[f32], columns: usize) -> Result<(), DataE
         return Ok(());
     }
     let at = features.iter().position(|value| !value.is_finite()).expect("one value is not finite");
-    let place = Place {
-        file: "table".into(),
-        row: (at / columns) as u64 + 1,
-        column: (at % columns + 1).to_string(),
-    };
+    let place =
+        Place { file: "table".into(), row: (at / columns) as u64 + 1, column: (at % columns).to_string() };
     Err(DataError::NotFinite { place, text: features[at].to_string() })
 }
 

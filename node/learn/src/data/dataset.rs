@@ -450,7 +450,7 @@ mod tests {
     fn values_that_are_not_finite_are_refused_with_their_cell() {
         let made = Dataset::new(vec![1.0, 2.0, 3.0, f32::NAN], 2, Targets::None);
         let message = made.unwrap_err().to_string();
-        assert!(message.contains("row 2") && message.contains("column `2`"), "{message}");
+        assert!(message.contains("row 2") && message.contains("column `1`"), "{message}");
         assert!(Dataset::new(vec![1.0], 1, Targets::Real(vec![f32::INFINITY])).is_err());
     }
 

@@ -12,13 +12,34 @@ pub struct Place {
     pub file: String,
     /// The record, counted from 1 without the header.
     pub row: u64,
-    /// The name of the column, or its number from 1 where columns have no names.
+    /// The name of the column, or its number from 0 (as `label_column` counts) where columns have no names.
     pub column: String,
 }
 
 impl fmt::Display for Place {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "`{}`, row {}, column `{}`", self.file, self.row, self.column)
+    }
+}
+
+/// What a cell is for: it decides what can be done about a bad one.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Cell {
+    /// A feature.
+    Feature,
+    /// What is to be predicted.
+    Label,
+    /// Whom a record belongs to.
+    Id,
+}
+
+impl fmt::Display for Cell {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Feature => "value",
+            Self::Label => "label",
+            Self::Id => "id",
+        })
     }
 }
 
@@ -69,6 +90,8 @@ pub enum DataError {
         place: Place,
         /// What is there.
         text: String,
+        /// What the column is for.
+        cell: Cell,
     },
     /// An infinity or something that is no number.
     #[error("{place}: `{text}` is not a finite number")]
@@ -79,10 +102,12 @@ pub enum DataError {
         text: String,
     },
     /// A cell without a value.
-    #[error("{place}: the value is missing")]
+    #[error("{place}: the {cell} is missing")]
     Missing {
         /// Where.
         place: Place,
+        /// What the column is for.
+        cell: Cell,
     },
     /// A category that was not declared.
     #[error("{place}: `{text}` is none of the declared categories {}", listed(categories))]
@@ -216,15 +241,19 @@ impl DataError {
             Self::UnknownColumn { column, columns, .. } => {
                 nearest(column, columns).map(|name| format!("did you mean `{name}`?"))
             }
-            Self::NotANumber { place, .. } => Some(format!(
-                "declare a column of words with `categorical={}`, or leave it out with `drop={}`",
-                place.column, place.column
+            Self::NotANumber { place: Place { column, .. }, cell: Cell::Feature, .. } => Some(format!(
+                "if it is what to predict, say `label={column}`; declare a column of words with `categorical={column}`, or leave it out with `drop={column}`"
             )),
-            Self::NotFinite { .. } => {
-                Some("infinities and NaN are refused; correct or remove the row".into())
-            }
-            Self::Missing { .. } => {
+            Self::NotANumber { .. } => Some("labels that are words are declared with `classes=A+B+C`".into()),
+            Self::NotFinite { text, .. } if text.eq_ignore_ascii_case("nan") => Some(
+                "NaN is refused unless `fill=VALUE` says what to put in place of missing features".into(),
+            ),
+            Self::NotFinite { .. } => Some("infinities are refused; correct or remove the row".into()),
+            Self::Missing { cell: Cell::Feature, .. } => {
                 Some("missing values are refused unless `fill=VALUE` says what to put there".into())
+            }
+            Self::Missing { cell, .. } => {
+                Some(format!("remove the row: a {cell} is never filled in, since nobody could know it"))
             }
             Self::TooManyCategories { column, .. } => Some(format!("leave it out with `drop={column}`")),
             Self::LabelOutside { .. } => {

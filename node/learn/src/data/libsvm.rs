@@ -95,7 +95,7 @@ impl Survey {
         if self.records == 0 {
             return Err(DataError::Empty { file: input.name() });
         }
-        let used = self.largest_index + u64::from(self.has_index_zero);
+        let used = self.largest_index.saturating_add(u64::from(self.has_index_zero));
         let width = options.features.map_or(used, |declared| declared as u64);
         if used > width {
             let why = format!(
@@ -146,10 +146,9 @@ fn for_each_row(
 }
 
 fn parse_line(input: &Input, row: u64, text: &str, fields: &mut Fields) -> Result<(), DataError> {
-    let place = |column: &str| Place { file: input.name(), row, column: column.to_string() };
     let mut words = text.split_ascii_whitespace();
     let label = words.next().unwrap_or_default();
-    fields.label = parse(label, || place("label"))?;
+    fields.label = parse(input, label, (row, "label"))?;
     fields.values.clear();
     for word in words {
         let Some((index, value)) = word.split_once(':') else {
@@ -164,16 +163,18 @@ fn parse_line(input: &Input, row: u64, text: &str, fields: &mut Fields) -> Resul
         if fields.values.last().is_some_and(|(last, _)| *last >= position) {
             return Err(input.malformed(format!("row {row}: the index {position} does not increase")));
         }
-        fields.values.push((position, parse(value, || place(index))? as f32));
+        fields.values.push((position, parse(input, value, (row, index))? as f32));
     }
     Ok(())
 }
 
-fn parse(text: &str, place: impl Fn() -> Place) -> Result<f64, DataError> {
-    let value: f64 =
-        text.parse().map_err(|_| DataError::NotANumber { place: place(), text: text.to_string() })?;
+fn parse(input: &Input, text: &str, (row, column): (u64, &str)) -> Result<f64, DataError> {
+    let Ok(value) = text.parse::<f64>() else {
+        return Err(input.malformed(format!("row {row}, column `{column}`: `{text}` is not a number")));
+    };
     if !(value as f32).is_finite() {
-        return Err(DataError::NotFinite { place: place(), text: text.to_string() });
+        let place = Place { file: input.name(), row, column: column.to_string() };
+        return Err(DataError::NotFinite { place, text: text.to_string() });
     }
     Ok(value)
 }
@@ -224,6 +225,7 @@ mod tests {
             ("1 1:2 1:3\n", ["row 1", "index 1", "increase"]),
             ("1 5\n", ["row 1", "`5`", "index:value"]),
             ("1 99999999999:1\n", ["test.svm", "features", "more than"]),
+            ("1 0:1 18446744073709551615:1\n", ["test.svm", "features", "more than"]),
             ("", ["test.svm", "no", "records"]),
         ] {
             let message = refused(text);

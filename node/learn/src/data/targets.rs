@@ -52,23 +52,51 @@ pub(crate) fn from_numbers(file: &str, values: &[f64], kind: &TargetKind) -> Res
 }
 
 fn discover(values: &[f64]) -> NamedTargets {
-    let real = || (Targets::Real(values.iter().map(|&value| value as f32).collect()), None);
-    let mut known: Vec<f64> = Vec::new();
+    let mut known = WholeNumbers::default();
     for &value in values {
-        if value != libm::trunc(value) {
-            return real();
-        }
-        if let Err(at) = known.binary_search_by(|other| other.total_cmp(&value)) {
-            known.insert(at, value);
-            if known.len() > MAX_DISCOVERED_CLASSES {
-                return real();
-            }
+        if !known.insert(value) || known.count() > MAX_DISCOVERED_CLASSES {
+            return (Targets::Real(values.iter().map(|&value| value as f32).collect()), None);
         }
     }
-    let class = |value: &f64| known.binary_search_by(|other| other.total_cmp(value)).unwrap_or(0) as u32;
-    let labels = values.iter().map(class).collect();
-    let names = known.iter().map(ToString::to_string).collect();
-    (Targets::Class { labels, classes: known.len() }, Some(names))
+    let labels = values.iter().map(|&value| known.class(value).unwrap_or(0)).collect();
+    (Targets::Class { labels, classes: known.count() }, Some(known.names()))
+}
+
+/// Different whole numbers, rising: the classes of labels that are numbers.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub(crate) struct WholeNumbers(Vec<f64>);
+
+impl WholeNumbers {
+    /// Adds a number unless it is known; `false` if it is not whole.
+    pub(crate) fn insert(&mut self, value: f64) -> bool {
+        let is_whole = value.is_finite() && value == libm::trunc(value);
+        if is_whole && let Err(at) = self.find(value) {
+            self.0.insert(at, without_sign_of_zero(value));
+        }
+        is_whole
+    }
+
+    pub(crate) fn count(&self) -> usize {
+        self.0.len()
+    }
+
+    /// The position of a number.
+    pub(crate) fn class(&self, value: f64) -> Option<u32> {
+        self.find(value).ok().map(|at| at as u32)
+    }
+
+    pub(crate) fn names(&self) -> Vec<String> {
+        self.0.iter().map(ToString::to_string).collect()
+    }
+
+    fn find(&self, value: f64) -> Result<usize, usize> {
+        self.0.binary_search_by(|other| other.total_cmp(&without_sign_of_zero(value)))
+    }
+}
+
+/// −0 and 0 are one number.
+fn without_sign_of_zero(value: f64) -> f64 {
+    value + 0.0
 }
 
 #[cfg(test)]

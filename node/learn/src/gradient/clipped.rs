@@ -114,11 +114,10 @@ impl ClippedSum {
         }
         let event = self.event(noise_multiplier);
         let deviation = self.noise_deviation(noise_multiplier);
-        if deviation > 0.0 {
-            noise.add_normals_f32(&mut self.values, deviation);
-        }
         let scale = (1.0 / self.divisor()) as f32;
-        if scale != 1.0 {
+        if deviation > 0.0 {
+            noise.add_normals_then_scale_f32(&mut self.values, deviation, scale);
+        } else if scale != 1.0 {
             self.values.iter_mut().for_each(|value| *value *= scale);
         }
         let private = event != DpEvent::NonPrivate && noise.is_private();

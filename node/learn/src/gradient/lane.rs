@@ -81,8 +81,8 @@ impl Lane {
 
     /// The factor of each example of the chunk.
     fn weigh(&mut self, clip: ClipNorm) {
-        let norms = &mut self.norms[..self.chunk.rows()];
-        self.pass.squared_norms(&self.chunk, norms);
-        self.weights.iter_mut().zip(norms).for_each(|(weight, norm)| *weight = clip.factor(*norm));
+        let rows = self.chunk.rows();
+        self.pass.squared_norms(&self.chunk, &mut self.norms[..rows]);
+        clip.factors(&self.norms[..rows], &mut self.weights[..rows]);
     }
 }

@@ -203,8 +203,8 @@ impl DensePass {
             let mut scratch = std::mem::take(&mut self.norms);
             let (input_norms, signal_norms) = scratch[..2 * rows].split_at_mut(rows);
             let input = &self.input(layer, inputs)[..rows * self.shape.widths[layer]];
-            kernel::squared_norms_of_rows(input_norms, input);
-            kernel::squared_norms_of_rows(signal_norms, self.signal(layer));
+            kernel::bound_squared_norms_of_rows(input_norms, input);
+            kernel::bound_squared_norms_of_rows(signal_norms, self.signal(layer));
             for ((norm, &input), &signal) in norms.iter_mut().zip(&*input_norms).zip(&*signal_norms) {
                 let product = (input + 1.0) * signal;
                 *norm += if input <= LARGEST_SQUARED_ACTIVATION { product } else { f64::INFINITY };

@@ -109,6 +109,51 @@ pub(crate) fn squared_norms_of_rows(norms: &mut [f64], rows: &[f32]) {
     );
 }
 
+/// `bounds[i]` ≥ ‖row i‖², and above it by less than a relative 2⁻¹⁵; not finite where a value is not. Twice as fast as
+/// [`squared_norms_of_rows`], for rows that need no exact norm.
+///
+/// Sixteen running sums in single precision: no square passes through more than R = width/16 + 7 roundings, all to nearest and of numbers
+/// that are not negative, so the true sum is at most 1/(1 − R·2⁻²⁴) times the computed one, and 2⁻¹⁴⁹ for each square that underflowed.
+pub(crate) fn bound_squared_norms_of_rows(bounds: &mut [f64], rows: &[f32]) {
+    const LANES: usize = 16;
+    const WORTH_IT: std::ops::Range<usize> = 2 * LANES..1 << 12;
+    let width = rows.len() / bounds.len().max(1);
+    if !WORTH_IT.contains(&width) {
+        return squared_norms_of_rows(bounds, rows);
+    }
+    let roundings = (width / LANES + 7) as f64;
+    let factor = 1.0 / (1.0 - roundings * f64::from(f32::EPSILON) / 2.0) * (1.0 + f64::EPSILON);
+    let underflow = width as f64 * f64::exp2(-149.0);
+    vectorised(
+        #[inline(always)]
+        || {
+            for (bound, row) in bounds.iter_mut().zip(rows.chunks_exact(width)) {
+                let mut sums = [0.0_f32; LANES];
+                let chunks = row.chunks_exact(LANES);
+                sums.iter_mut().zip(chunks.remainder()).for_each(|(sum, &x)| *sum = x * x);
+                for chunk in chunks {
+                    sums.iter_mut().zip(chunk).for_each(|(sum, &x)| *sum += x * x);
+                }
+                *bound = f64::from(sum_by_halves(sums)) * factor + underflow;
+                // An overflow of single precision is no overflow of the norm.
+                if !bound.is_finite() {
+                    *bound = squared_norm(row);
+                }
+            }
+        },
+    );
+}
+
+#[inline(always)]
+fn sum_by_halves(mut sums: [f32; 16]) -> f32 {
+    for half in [8, 4, 2, 1] {
+        for i in 0..half {
+            sums[i] += sums[i + half];
+        }
+    }
+    sums[0]
+}
+
 /// ‖row‖² in double precision.
 pub(crate) fn squared_norm_of(row: &[f32]) -> f64 {
     vectorised(
@@ -282,6 +327,47 @@ mod tests {
         softmax_rows(&mut values, 3);
         assert_eq!(values[..3], [1.0, values[1], values[2]]);
         assert!((values[3..].iter().sum::<f32>() - 1.0).abs() < 1e-6);
+    }
+
+    #[test]
+    fn bounds_of_squared_norms_are_above_them_and_near() {
+        let mut state = 1_u32;
+        let mut next = || {
+            state = state.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
+            (state >> 8) as f32 / 16_777_216.0 - 0.5
+        };
+        for width in [1, 10, 32, 33, 64, 100, 784, 4_095, 5_000] {
+            for scale in [1.0_f32, 1e-25, 1e15, 1e25] {
+                let rows: Vec<f32> = (0..3 * width).map(|_| scale * next()).collect();
+                let (mut bounds, mut exact) = ([0.0; 3], [0.0; 3]);
+                bound_squared_norms_of_rows(&mut bounds, &rows);
+                squared_norms_of_rows(&mut exact, &rows);
+                for (bound, exact) in bounds.iter().zip(exact) {
+                    // Squares of 1e-25 are below the smallest single: 2⁻¹⁴⁹ each is all that can be said of them.
+                    let near = exact * (1.0 + f64::exp2(-15.0)) + width as f64 * f64::exp2(-148.0);
+                    assert!((exact..=near).contains(bound), "{width} × {scale}: {bound} for {exact}");
+                }
+            }
+        }
+        // Where rounding always goes down: squares just above a tie would be the worst, ones with a long mantissa are bad enough.
+        let rows = [1.000_000_1_f32; 512];
+        let mut bound = [0.0];
+        bound_squared_norms_of_rows(&mut bound, &rows);
+        assert!(bound[0] >= 512.0 * f64::from(1.000_000_1_f32).powi(2));
+        let mut bounds = [0.0; 2];
+        let broken: Vec<f32> = (0..128)
+            .map(|i| {
+                if i == 5 {
+                    f32::NAN
+                } else if i == 100 {
+                    f32::INFINITY
+                } else {
+                    1.0
+                }
+            })
+            .collect();
+        bound_squared_norms_of_rows(&mut bounds, &broken);
+        assert!(bounds.iter().all(|bound| !bound.is_finite()));
     }
 
     #[test]

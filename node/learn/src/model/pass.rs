@@ -17,7 +17,8 @@ pub trait Pass: Send {
     /// The squared norm of each example's gradient; not finite where the gradient is not.
     ///
     /// # Guarantee
-    /// Right to a relative 2⁻⁴⁰ for the f32 factors that [`weighted_sum`](Self::weighted_sum) multiplies.
+    /// Never below the true squared norm for the f32 factors that [`weighted_sum`](Self::weighted_sum) multiplies by more than a relative
+    /// 2⁻⁴⁰, and above it by 2⁻¹⁴ at most: clipping may take a little too much, never too little.
     fn squared_norms(&mut self, chunk: &Chunk, norms: &mut [f64]);
 
     /// Overwrites `out` with Σ `weights[i]`·(gradient of example i). An example of weight 0 contributes nothing, even if

@@ -151,7 +151,8 @@ impl Account {
         let (worst, pair) = table.worst();
         let (worst, pair) = if table.complete { (worst, pair) } else { (most, None) };
         let local_name = if table.complete && worst < most { table.name.as_str() } else { "local" };
-        let mean = table.mean();
+        // Adding up rounds, and a mean of equal numbers must not pass them.
+        let mean = table.mean().min(worst);
         Summary {
             adjacency: self.shape.adjacency,
             delta,

@@ -9,7 +9,7 @@ use topology::{ScheduleSpec, TopologyError, WalkKernel, Weights};
 
 use super::error::ConfigError;
 use super::layer::Layer;
-use super::read::Reader;
+use super::read::{Reader, whole};
 use super::{AlgorithmConfig, AlgorithmKind, Config, PrivacyConfig, faults, graph};
 use crate::settings::{Scope, Timeouts};
 use crate::work::Adjacency;
@@ -107,7 +107,9 @@ fn batch_size(reader: &Reader<'_>) -> Result<Option<usize>, ConfigError> {
     match reader.entry("batch_size").map(|entry| &entry.value) {
         None => Ok(None),
         Some(Value::String(text)) if text == "all" => Ok(None),
-        Some(Value::Integer(size)) if *size > 0 => Ok(Some(*size as usize)),
+        Some(value) if whole(value).is_some_and(|size| size > 0) => {
+            Ok(whole(value).map(|size| size as usize))
+        }
         Some(_) => Err(reader.bad("batch_size", "must be a whole number from 1, or \"all\"".into(), None)),
     }
 }

@@ -142,7 +142,7 @@ impl Reader<'_> {
 }
 
 /// A whole number, also written as 1e3.
-fn whole(value: &Value) -> Option<u64> {
+pub(super) fn whole(value: &Value) -> Option<u64> {
     match value {
         Value::Integer(value) => u64::try_from(*value).ok(),
         Value::Float(value) if *value >= 0.0 && *value <= 9e15 && value.fract() == 0.0 => Some(*value as u64),

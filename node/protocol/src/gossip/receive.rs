@@ -5,7 +5,7 @@
 use super::inbox::Taken;
 use super::{Gossip, Phase, gossip_settings};
 use crate::PeerIx;
-use crate::core::Core;
+use crate::core::{Core, REPEATED_AFTER};
 use crate::event::FaultKind;
 use crate::message::{Body, Message};
 use crate::values::Values;
@@ -65,12 +65,16 @@ impl Gossip {
     fn on_late(&mut self, core: &mut Core, from: PeerIx, (round, step): (u32, u32)) {
         self.heard(from);
         let tolerated = core.tolerates(from, round);
-        let Some(absences) = &mut self.absences else { return };
-        if absences.was_owed((round, step, from)) || (tolerated && absences.was_skipped(round)) {
+        if let Some(absences) = &mut self.absences
+            && (absences.was_owed((round, step, from)) || (tolerated && absences.was_skipped(round)))
+        {
             absences.late.push((round, step, from));
             if self.phase == Phase::Done {
                 self.log_mixed(core);
             }
+        } else if round.saturating_add(REPEATED_AFTER) <= self.round {
+            // Not waited for in vain, so it was here in its time.
+            core.fault(from, FaultKind::Replay, round);
         }
     }
 

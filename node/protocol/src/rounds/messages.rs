@@ -3,7 +3,7 @@
 use super::exchange::{Heard, Kept};
 use super::{Phase, Rounds};
 use crate::PeerIx;
-use crate::core::Core;
+use crate::core::{Core, REPEATED_AFTER};
 use crate::event::FaultKind;
 use crate::message::{Body, Message};
 
@@ -87,7 +87,14 @@ impl Rounds {
 
     /// A sum of an earlier round: repeated, or from somebody who lost the thread.
     fn on_late(&mut self, core: &mut Core, from: PeerIx, round: u32) {
-        if core.tolerates(from, round) && round < self.round.saturating_sub(1) && self.is_stuck(core) {
+        let is_tolerated = core.tolerates(from, round);
+        if round.saturating_add(REPEATED_AFTER) > self.round {
+            return;
+        }
+        if !self.is_stuck(core) {
+            // No round goes on without every member, so the sender was in the rounds since.
+            core.fault(from, FaultKind::Replay, round);
+        } else if is_tolerated {
             self.call_assembly(core, "a member fell behind", Some(from));
         }
     }

@@ -53,6 +53,10 @@ pub(crate) struct Walk {
     copies: Vec<Copy>,
     /// The newest generation and hop of each token.
     seen: BTreeMap<u32, (u32, u32)>,
+    /// The newest generation and hop at which a peer is known to have held a token, by token and peer.
+    held_by: BTreeMap<(u32, PeerIx), (u32, u32)>,
+    /// How often tokens that had gone on from here were answered again, by token, hop and generation.
+    answered: BTreeMap<(u32, u32, u32), u32>,
     over: BTreeSet<u32>,
     notices: Vec<Notice>,
     optimiser: Box<dyn Optimiser>,
@@ -73,6 +77,8 @@ impl Walk {
             queue: VecDeque::new(),
             copies: Vec::new(),
             seen: BTreeMap::new(),
+            held_by: BTreeMap::new(),
+            answered: BTreeMap::new(),
             over: BTreeSet::new(),
             notices: Vec::new(),
             optimiser: optimiser.expect("the optimiser of the settings was checked"),
@@ -161,6 +167,7 @@ impl Walk {
             return self.answer_again(core, from, &held);
         } else {
             core.send(from, (hop, 0), Body::TokenHere { token, hop, generation });
+            self.was_held_by(from, token, (generation, hop - 1));
             return self.hold(core, held, from);
         };
         core.fault(from, fault, hop);

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use libp2p::PeerId;
+use libp2p::{Multiaddr, PeerId};
 use protocol::{Input, Message};
 use tokio::time::Instant;
 
@@ -34,11 +34,11 @@ impl Driver {
             Event::Refused { peer, refusal, reason } => self.on_refused(peer, refusal, reason),
             Event::TurnedAway { peer, reason } => {
                 let who = peer.map_or_else(|| "somebody".to_owned(), |peer| peer.to_string());
-                let text = format!("turned {who} away: {reason}");
-                if let Some(text) = self.complaints.tell(text, Instant::now()) {
-                    tracing::warn!("{text}");
-                    self.notice(text);
-                }
+                self.complain(format!("turned {who} away: {reason}"));
+                Ok(())
+            }
+            Event::Garbled { address, times } => {
+                self.on_garbled(&address, times);
                 Ok(())
             }
             Event::Twin { address } => {
@@ -51,6 +51,13 @@ impl Driver {
                 Ok(())
             }
         }
+    }
+
+    fn on_garbled(&mut self, address: &Multiaddr, times: u32) {
+        let often = if times == 1 { String::new() } else { format!(" ({times} times so far)") };
+        self.complain(format!(
+            "the peer at {address} could not be understood{often}: most likely it has another swarm secret, or it is no murmur node"
+        ));
     }
 
     fn on_linked(&mut self, link: Link, standing: Standing) -> Result<(), DriverError> {
@@ -111,6 +118,7 @@ impl Driver {
             | Frame::Proof(_)
             | Frame::Card(_)
             | Frame::Config(_)
+            | Frame::Schema(_)
             | Frame::Refuse(..)
             | Frame::Members(_)
             | Frame::Alive { .. } => {
@@ -216,6 +224,14 @@ impl Driver {
             Stage::Gathering { .. } => Vec::new(),
         };
         self.status.send_modify(|status| (status.present, status.linked) = (present, linked));
+    }
+
+    /// Tells what strangers do, unless there is too much of it.
+    fn complain(&mut self, text: String) {
+        if let Some(text) = self.complaints.tell(text, Instant::now()) {
+            tracing::warn!("{text}");
+            self.notice(text);
+        }
     }
 
     fn notice(&mut self, text: String) {

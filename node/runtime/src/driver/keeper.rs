@@ -9,9 +9,9 @@ use crate::ledger::{Begun, Ledger, LedgerError};
 /// What is to be kept.
 enum Item {
     Begun(Begun),
-    Record(Record),
-    Snapshot(Snapshot),
-    Finished,
+    /// With the snapshot before it, where there is one that is not on disk.
+    Record(Record, Option<Snapshot>),
+    Finished(Option<Snapshot>),
     /// To be on disk when the answer comes.
     Promise(Snapshot, std::sync::mpsc::SyncSender<()>),
 }
@@ -19,6 +19,8 @@ enum Item {
 /// The near end of the thread. Items are written in the order in which they were given.
 pub(crate) struct Keeper {
     items: std::sync::mpsc::Sender<Item>,
+    /// Promises nothing, so it waits for the next record and costs no commit of its own.
+    waiting: Option<Snapshot>,
     /// Numbers of records that are durable, or why nothing more can be kept.
     pub(crate) done: mpsc::Receiver<Result<u64, LedgerError>>,
     thread: std::thread::JoinHandle<()>,
@@ -32,10 +34,11 @@ impl Keeper {
             while let Ok(item) = incoming.recv() {
                 let answer = match &item {
                     Item::Begun(begun) => ledger.begin(begun).err().map(Err),
-                    Item::Record(record) => Some(ledger.record(record).map(|()| record.id)),
-                    Item::Finished => ledger.finish().err().map(Err),
-                    Item::Snapshot(snapshot) => ledger.save(snapshot).err().map(Err),
-                    Item::Promise(snapshot, answer) => match ledger.save_now(snapshot) {
+                    Item::Record(record, before) => {
+                        Some(ledger.record(record, before.as_ref()).map(|()| record.id))
+                    }
+                    Item::Finished(last) => ledger.finish(last.as_ref()).err().map(Err),
+                    Item::Promise(snapshot, answer) => match ledger.save(snapshot) {
                         Ok(()) => {
                             let _ = answer.send(());
                             None
@@ -50,7 +53,7 @@ impl Keeper {
             }
         };
         let thread = std::thread::Builder::new().name("ledger".into()).spawn(keep)?;
-        Ok(Self { items, done, thread })
+        Ok(Self { items, waiting: None, done, thread })
     }
 
     /// In front of the first record, so durable before anything of the run is sent.
@@ -58,21 +61,25 @@ impl Keeper {
         self.give(Item::Begun(begun));
     }
 
-    pub(crate) fn record(&self, record: Record) {
-        self.give(Item::Record(record));
+    pub(crate) fn record(&mut self, record: Record) {
+        let before = self.waiting.take();
+        self.give(Item::Record(record, before));
     }
 
-    pub(crate) fn save(&self, snapshot: Snapshot) {
-        self.give(Item::Snapshot(snapshot));
+    /// To be on disk with the next record: after a crash in between, what the older one does not know is charged in full.
+    pub(crate) fn save(&mut self, snapshot: Snapshot) {
+        self.waiting = Some(snapshot);
     }
 
     /// The run is over: a restart has nothing left to do.
-    pub(crate) fn finish(&self) {
-        self.give(Item::Finished);
+    pub(crate) fn finish(&mut self) {
+        let last = self.waiting.take();
+        self.give(Item::Finished(last));
     }
 
     /// Keeps a snapshot and waits until it is on disk; `false` where that failed, which the thread reports.
-    pub(crate) fn save_now(&self, snapshot: Snapshot) -> bool {
+    pub(crate) fn save_now(&mut self, snapshot: Snapshot) -> bool {
+        self.waiting = None;
         let (answer, done) = std::sync::mpsc::sync_channel(1);
         self.give(Item::Promise(snapshot, answer));
         done.recv().is_ok()
@@ -98,7 +105,7 @@ impl Keeper {
     /// # Errors
     /// What could not be written.
     pub(crate) async fn close(self, last: Option<Snapshot>) -> Result<(), LedgerError> {
-        let Self { items, mut done, thread } = self;
+        let Self { items, mut done, thread, .. } = self;
         if let Some(snapshot) = last {
             let (answer, _) = std::sync::mpsc::sync_channel(1);
             let _ = items.send(Item::Promise(snapshot, answer));

@@ -27,6 +27,7 @@ use crate::gathering::Gathering;
 use crate::identity::{Identity, Roster};
 use crate::ledger::{Begun, Found, Ledger, Owner};
 use crate::network::{Control, Link, Network, Patience};
+use crate::schema::Schema;
 use crate::swarm_file::SwarmFile;
 use crate::wire::{Frame, Limits, Standing};
 use complaints::Complaints;
@@ -129,10 +130,7 @@ impl Driver {
             data: setup.train.first().cloned().expect("a node's setup holds its own data"),
             noise,
         };
-        let standing = found
-            .begun
-            .as_ref()
-            .map_or(Standing::Gathering, |begun| Standing::Running { roster: begun.roster.to_bytes() });
+        let standing = standing(&found);
         let network = Network::start(
             crate::network::Settings {
                 identity,
@@ -141,6 +139,7 @@ impl Driver {
                 nodes: swarm.nodes,
                 digest: setup.digest,
                 config: swarm.config,
+                schema: Schema::of(&work.data).into(),
                 limits: Limits::for_model(setup.settings.initial.len()),
                 patience,
                 listen,
@@ -249,6 +248,7 @@ impl Driver {
         let Stage::Gathering { ledger_has, .. } = &mut self.stage else { return Ok(false) };
         let found = std::mem::take(ledger_has.as_mut());
         let Some(begun) = found.begun.clone() else { return Ok(false) };
+        self.status.send_modify(|status| status.released_before = found.records);
         if found.finished {
             let round = found.snapshot.as_ref().map_or(0, |snapshot| snapshot.round);
             self.status.send_modify(|status| {
@@ -410,6 +410,14 @@ impl Driver {
                 [wake, end, Some(never)].into_iter().flatten().min().unwrap_or(never)
             }
         }
+    }
+}
+
+/// Where a node stands that found this in its ledger.
+fn standing(found: &Found) -> Standing {
+    match &found.begun {
+        Some(begun) => Standing::Running { roster: begun.roster.to_bytes() },
+        None => Standing::Gathering,
     }
 }
 

@@ -32,8 +32,10 @@ pub struct Status {
     pub loss: Option<f64>,
     /// What was spent, by each limit: its name, and the part of it.
     pub spent: Vec<(String, f64)>,
-    /// Contributions made.
+    /// Contributions made since the process started.
     pub released: u64,
+    /// Contributions that the ledger had at the start.
+    pub released_before: u64,
     /// Bytes of messages, sent and received.
     pub bytes: (u64, u64),
     /// Messages that could not be queued or sent.
@@ -69,6 +71,7 @@ impl Status {
             loss: None,
             spent: Vec::new(),
             released: 0,
+            released_before: 0,
             bytes: (0, 0),
             dropped: 0,
             notice: None,

@@ -94,7 +94,7 @@ mod tests {
         let owner = Owner { identity: "me".into(), run: "run".into() };
         let (ledger, _) = Ledger::open(folder.path(), &owner).unwrap();
         let record = Record { id: 0, round: 3, release: DpEvent::Gaussian { noise_multiplier: 2.0 } };
-        ledger.record(&record).unwrap();
+        ledger.record(&record, None).unwrap();
         assert!(matches!(peek(folder.path()), Err(LedgerError::InUse { .. })));
         // A file that was open when its process died.
         let crashed = tempfile::tempdir().unwrap();

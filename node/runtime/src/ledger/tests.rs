@@ -35,14 +35,16 @@ fn what_was_recorded_and_saved_is_found_again() {
         let ledger = ledger.with_units(units.clone());
         ledger.begin(&begun).unwrap();
         ledger.save(&snapshot()).unwrap();
-        (0..5).for_each(|id| ledger.record(&record(id)).unwrap());
+        (0..5).for_each(|id| ledger.record(&record(id), None).unwrap());
     }
     let (ledger, found) = Ledger::open(folder.path(), &owner("a")).unwrap();
     let expected =
         Found { begun: Some(begun), records: 5, snapshot: Some(snapshot()), units, finished: false };
     assert_eq!(found, expected);
-    ledger.finish().unwrap();
-    assert!(ledger.found().unwrap().finished);
+    let last = Snapshot { round: 9, ..snapshot() };
+    ledger.finish(Some(&last)).unwrap();
+    let found = ledger.found().unwrap();
+    assert_eq!((found.finished, found.snapshot), (true, Some(last)));
     assert_eq!(ledger.records().unwrap(), (0..5).map(record).collect::<Vec<_>>());
 }
 
@@ -77,17 +79,17 @@ fn a_folder_that_is_not_there_or_a_foreign_file_gets_a_clear_message() {
 
 /// What a killed process leaves behind: a copy of the file at any moment after `record` returned.
 #[test]
-fn a_record_is_on_disk_when_it_returns() {
+fn a_record_is_on_disk_when_it_returns_and_so_is_the_snapshot_before_it() {
     let folder = tempfile::tempdir().unwrap();
     let (ledger, _) = Ledger::open(folder.path(), &owner("a")).unwrap();
     for id in 0..20 {
-        ledger.record(&record(id)).unwrap();
-        ledger.save(&Snapshot { records: id + 1, ..snapshot() }).unwrap();
+        let before = Snapshot { records: id, ..snapshot() };
+        ledger.record(&record(id), Some(&before)).unwrap();
         let copy = tempfile::tempdir().unwrap();
         std::fs::copy(folder.path().join(FILE), copy.path().join(FILE)).unwrap();
         let (_, found) = Ledger::open(copy.path(), &owner("a")).unwrap();
         assert_eq!(found.records, id + 1);
-        assert!(found.snapshot.is_none_or(|snapshot| snapshot.records <= found.records));
+        assert_eq!(found.snapshot, Some(before));
     }
 }
 

@@ -3,11 +3,12 @@
 use std::io;
 use std::time::Duration;
 
+use libp2p::core::upgrade;
 use libp2p::swarm::behaviour::toggle::Toggle;
 use libp2p::swarm::{NetworkBehaviour, Swarm};
 use libp2p::{allow_block_list, connection_limits, identify, mdns, ping};
 
-use super::{Settings, transport};
+use super::{Settings, streams, transport};
 
 /// Handshakes that may be under way at once; the rest waits in the kernel or is dropped.
 pub(super) const PENDING: u32 = 128;
@@ -19,7 +20,7 @@ pub(super) struct Behaviour {
     pub(super) mdns: Toggle<mdns::tokio::Behaviour>,
     pub(super) identify: identify::Behaviour,
     pub(super) ping: ping::Behaviour,
-    pub(super) stream: libp2p_stream::Behaviour,
+    pub(super) streams: streams::Behaviour,
 }
 
 /// A swarm for these settings, not listening yet.
@@ -54,10 +55,12 @@ pub(super) fn swarm(settings: &Settings) -> io::Result<Swarm<Behaviour>> {
         mdns: mdns.into(),
         identify: identify::Behaviour::new(about),
         ping: ping::Behaviour::default(),
-        stream: libp2p_stream::Behaviour::new(),
+        streams: streams::Behaviour::default(),
     };
     let config = libp2p::swarm::Config::with_tokio_executor()
         .with_idle_connection_timeout(Duration::from_secs(15))
+        // The name of the protocol and the first words in one packet; a listener that waits for the name alone understands it too.
+        .with_substream_upgrade_protocol_override(upgrade::Version::V1Lazy)
         .with_max_negotiating_inbound_streams(8);
     Ok(Swarm::new(transport, behaviour, me, config))
 }

@@ -13,8 +13,11 @@ use crate::wire::Known;
 const ADDRESSES: usize = 8;
 /// The first pause before another try, and the longest.
 const PAUSE: (Duration, Duration) = (Duration::from_millis(500), Duration::from_secs(10));
-/// The peer with the higher identity waits this long for the other to call first, so that two do not call each other at once.
+/// Of two peers one calls; the other waits this long for that, so that two do not call each other at once.
 const COURTESY: Duration = Duration::from_secs(3);
+/// It waits longer while others arrive, for the other may not have come to it yet: in a large swarm that starts all together every pair would otherwise
+/// meet twice. But never longer than this: the other may not know where we are.
+const LONGEST_COURTESY: Duration = Duration::from_secs(20);
 
 /// The address book.
 #[derive(Debug)]
@@ -22,7 +25,7 @@ pub(crate) struct Book {
     me: PeerId,
     /// Largest number of peers: what others tell must not fill the memory.
     limit: usize,
-    /// How long to wait for a peer with a smaller identity to call.
+    /// How long to wait for a peer whose turn it is to call.
     courtesy: Duration,
     peers: BTreeMap<PeerId, Entry>,
     /// Addresses whose owner is not known yet.
@@ -33,6 +36,8 @@ pub(crate) struct Book {
 struct Entry {
     addresses: BTreeSet<Multiaddr>,
     retry: Retry,
+    /// Until when its first call may be waited for; none once we have called, or where it is for us to call.
+    courtesy_ends: Option<Instant>,
 }
 
 #[derive(Debug, Clone, Copy)]
@@ -69,6 +74,15 @@ impl Book {
         Self { courtesy: Duration::ZERO, ..self }
     }
 
+    /// Whether it is for us to call this peer, and not the other way round.
+    ///
+    /// Identities are keys, so their last bits are coins: everybody calls about half of the others. Were it always the smaller identity, the smallest
+    /// would call everybody, and all would wait for it.
+    pub(crate) fn calls(&self, peer: &PeerId) -> bool {
+        let coin = |peer: &PeerId| peer.to_bytes().last().is_some_and(|byte| byte & 1 == 1);
+        (self.me < *peer) == (coin(&self.me) == coin(peer))
+    }
+
     /// Adds an address, of a peer that is named in it or not.
     pub(crate) fn add_address(&mut self, address: Multiaddr, now: Instant) {
         match address.iter().last() {
@@ -84,11 +98,13 @@ impl Book {
         if peer == self.me || (!self.peers.contains_key(&peer) && self.peers.len() >= self.limit) {
             return;
         }
-        let first_try = if self.me < peer { now } else { now + self.courtesy };
-        let entry = self
-            .peers
-            .entry(peer)
-            .or_insert_with(|| Entry { addresses: BTreeSet::new(), retry: Retry::at(first_try) });
+        let waits = !self.calls(&peer) && !self.courtesy.is_zero();
+        let first_try = if waits { now + self.courtesy } else { now };
+        let entry = self.peers.entry(peer).or_insert_with(|| Entry {
+            addresses: BTreeSet::new(),
+            retry: Retry::at(first_try),
+            courtesy_ends: waits.then(|| now + LONGEST_COURTESY),
+        });
         for mut address in addresses {
             if matches!(address.iter().last(), Some(Protocol::P2p(_))) {
                 address.pop();
@@ -123,6 +139,7 @@ impl Book {
             }
             if entry.retry.at <= now && !here(peer) && !entry.addresses.is_empty() {
                 entry.retry.later(now);
+                entry.courtesy_ends = None;
                 calls.push(Call::Peer(*peer, entry.addresses.iter().cloned().collect()));
             }
         }
@@ -142,11 +159,17 @@ impl Book {
         waiting.chain(self.nameless.values().map(|retry| retry.at)).min()
     }
 
-    /// The conversation with a peer began: the next failure is the first again.
+    /// The conversation with a peer began or ended: the next failure is the first again.
     pub(crate) fn reached(&mut self, peer: &PeerId, now: Instant) {
-        let pause = if self.me < *peer { Duration::ZERO } else { self.courtesy };
+        let pause = if self.calls(peer) { Duration::ZERO } else { self.courtesy };
         if let Some(entry) = self.peers.get_mut(peer) {
             entry.retry = Retry::at(now + pause);
+            entry.courtesy_ends = None;
+        }
+        for entry in self.peers.values_mut() {
+            if let Some(end) = entry.courtesy_ends {
+                entry.retry.at = entry.retry.at.max(now + self.courtesy).min(end);
+            }
         }
     }
 
@@ -173,23 +196,60 @@ mod tests {
         format!("/ip4/127.0.0.1/tcp/{port}").parse().unwrap()
     }
 
+    /// Two peers of which the first calls the second.
+    fn caller_and_called() -> (PeerId, PeerId) {
+        let (one, other) = (PeerId::random(), PeerId::random());
+        if Book::new(one, 1).calls(&other) { (one, other) } else { (other, one) }
+    }
+
+    #[test]
+    fn one_of_two_calls_and_nobody_calls_all() {
+        let peers: Vec<PeerId> = (0..64).map(|_| PeerId::random()).collect();
+        for me in &peers {
+            let book = Book::new(*me, 64);
+            let others = || peers.iter().filter(|peer| *peer != me);
+            let calls = others().filter(|peer| book.calls(peer)).count();
+            // Of 63 coins; a fair one passes these bounds once in ten million million.
+            assert!((3..=60).contains(&calls), "{calls}");
+            assert!(others().all(|peer| book.calls(peer) != Book::new(*peer, 64).calls(me)));
+        }
+    }
+
     #[tokio::test(start_paused = true)]
     async fn one_of_two_calls_first_and_pauses_grow() {
-        let (mut low, mut high) = (PeerId::random(), PeerId::random());
-        if high < low {
-            std::mem::swap(&mut low, &mut high);
-        }
+        let (caller, called) = caller_and_called();
         let now = Instant::now();
-        let mut book = Book::new(low, 10);
-        book.add(high, [address(1)], now);
-        assert_eq!(book.due(now, |_| false, 9), [Call::Peer(high, vec![address(1)])]);
+        let mut book = Book::new(caller, 10);
+        book.add(called, [address(1)], now);
+        assert_eq!(book.due(now, |_| false, 9), [Call::Peer(called, vec![address(1)])]);
         assert_eq!(book.due(now, |_| false, 9), []);
         assert_eq!(book.next_due(|_| false), Some(now + PAUSE.0));
         assert_eq!(book.next_due(|_| true), None);
-        let mut other = Book::new(high, 10);
-        other.add(low, [address(2)], now);
+        let mut other = Book::new(called, 10);
+        other.add(caller, [address(2)], now);
         assert_eq!(other.due(now, |_| false, 9), []);
         assert_eq!(other.due(now + COURTESY, |_| false, 9).len(), 1);
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn courtesy_lasts_while_others_arrive_but_not_for_ever() {
+        let ((caller, me), other) = (caller_and_called(), PeerId::random());
+        let now = Instant::now();
+        let mut book = Book::new(me, 10);
+        book.add(caller, [address(1)], now);
+        book.add(other, [address(2)], now);
+        let call = [Call::Peer(caller, vec![address(1)])];
+        let mut time = now;
+        while time + COURTESY < now + LONGEST_COURTESY {
+            time += COURTESY;
+            book.reached(&other, time - COURTESY / 2);
+            assert_eq!(book.due(time, |peer| *peer == other, 9), [], "{:?}", time - now);
+        }
+        book.reached(&other, now + LONGEST_COURTESY);
+        assert_eq!(book.due(now + LONGEST_COURTESY, |peer| *peer == other, 9), call);
+        // From now on it is called as anybody who did not answer.
+        book.reached(&other, now + LONGEST_COURTESY);
+        assert_eq!(book.due(now + LONGEST_COURTESY + PAUSE.0, |peer| *peer == other, 9), call);
     }
 
     #[tokio::test(start_paused = true)]

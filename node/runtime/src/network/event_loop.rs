@@ -11,7 +11,7 @@ use futures::StreamExt;
 use libp2p::core::ConnectedPoint;
 use libp2p::swarm::dial_opts::{DialOpts, PeerCondition};
 use libp2p::swarm::{DialError, Swarm, SwarmEvent};
-use libp2p::{Multiaddr, PeerId, Stream, StreamProtocol, mdns};
+use libp2p::{Multiaddr, PeerId, Stream, mdns};
 use tokio::sync::{mpsc, watch};
 use tokio::task::JoinSet;
 use tokio::time::Instant;
@@ -20,17 +20,19 @@ use super::behaviour::{Behaviour, BehaviourEvent, swarm};
 use super::book::{Book, Call};
 use super::hello::HelloError;
 use super::link::{Inbox, Link};
+use super::strangers::{Strangers, is_garbled};
+use super::streams::Incoming;
 use super::{Command, Event, NetworkError, Settings};
 use crate::secret::random;
 use crate::wire::{Card, Known, Standing, WireError};
 
-const PROTOCOL: StreamProtocol = StreamProtocol::new("/murmur/1");
 /// Calls that may be under way at once: a swarm that starts all together would otherwise wait for each other until nobody's time is enough.
 const CALLS: usize = 8;
 /// When to look again where so many are.
 const BREATH: Duration = Duration::from_millis(20);
-/// How long newcomers are collected before the others hear of them.
-const NEWS: Duration = Duration::from_millis(300);
+/// How long newcomers are collected before the others hear of them: at first, and where they keep coming. News go from everybody to everybody, so in a
+/// large swarm that starts all together they would be most of what is said.
+const NEWS: (Duration, Duration) = (Duration::from_millis(300), Duration::from_secs(5));
 /// How long an old link is asked whether it is alive before a newcomer with the same identity takes its place.
 const PROBE: Duration = Duration::from_secs(3);
 /// How long links may still write when the node ends.
@@ -51,16 +53,20 @@ struct Current {
 
 pub(super) struct EventLoop {
     swarm: Swarm<Behaviour>,
-    streams: libp2p_stream::Control,
-    incoming: libp2p_stream::IncomingStreams,
     settings: Settings,
     me: PeerId,
     instance: u64,
+    /// Digest of the form of our records.
+    schema: [u8; 16],
+    strangers: Strangers,
     standing: watch::Receiver<Standing>,
     book: Book,
     /// Peers that the others have not heard of, and when they will.
     news: Vec<PeerId>,
     news_at: Option<Instant>,
+    /// How long newcomers were collected last, and when they were told.
+    news_pause: Duration,
+    news_told: Instant,
     /// No calls before this.
     not_before: Instant,
     links: BTreeMap<PeerId, Current>,
@@ -89,8 +95,6 @@ impl EventLoop {
                 source: io::Error::other(error),
             })?;
         }
-        let mut streams = swarm.behaviour().stream.new_control();
-        let incoming = streams.accept(PROTOCOL).expect("the protocol is registered once");
         let (to_known, known) = mpsc::channel(64);
         let me = settings.identity.peer_id();
         let mut book = Book::new(me, 4 * settings.nodes + 16);
@@ -103,14 +107,16 @@ impl EventLoop {
         let instance = random().map_err(|error| NetworkError::Start(io::Error::other(error)))?;
         Ok(Self {
             swarm,
-            streams,
-            incoming,
             me,
             instance: u64::from_le_bytes(instance),
+            schema: settings.schema.digest().0,
+            strangers: Strangers::default(),
             standing,
             book,
             news: Vec::new(),
             news_at: None,
+            news_pause: NEWS.0,
+            news_told: now,
             not_before: now,
             links: BTreeMap::new(),
             next_link: 0,
@@ -131,7 +137,6 @@ impl EventLoop {
             let due = due.map(|due| due.max(self.not_before));
             tokio::select! {
                 event = self.swarm.select_next_some() => self.on_swarm(event).await,
-                Some((peer, stream)) = self.incoming.next() => self.on_stream(peer, stream),
                 Some(done) = self.hellos.join_next() => {
                     if let Ok((peer, result)) = done { self.on_hello(peer, result).await }
                 }
@@ -176,18 +181,27 @@ impl EventLoop {
             SwarmEvent::ConnectionEstablished { peer_id, endpoint, .. } => {
                 if let ConnectedPoint::Dialer { address, .. } = &endpoint {
                     self.book.name(address, peer_id, Instant::now());
+                    self.strangers.understood(address);
                 }
-                // The smaller identity opens the conversation; the other only if that does not happen, when its time has come.
-                if self.me < peer_id {
+                // One of the two opens the conversation; the other only if that does not happen, when its time has come.
+                if self.book.calls(&peer_id) {
                     self.greet(peer_id);
                 }
             }
             SwarmEvent::OutgoingConnectionError { error, peer_id, .. } => {
                 self.on_failed_call(peer_id, error).await;
             }
+            SwarmEvent::IncomingConnectionError { error, send_back_addr, .. } if is_garbled(&error) => {
+                if let Some(times) = self.strangers.called_us(&send_back_addr) {
+                    self.tell(Event::Garbled { address: send_back_addr, times }).await;
+                }
+            }
             SwarmEvent::IncomingConnectionError { error, send_back_addr, peer_id, .. } => {
                 let reason = format!("{send_back_addr}: {}", chain(&error));
                 self.tell(Event::TurnedAway { peer: peer_id, reason }).await;
+            }
+            SwarmEvent::Behaviour(BehaviourEvent::Streams(Incoming { peer, stream })) => {
+                self.on_stream(peer, stream);
             }
             SwarmEvent::Behaviour(BehaviourEvent::Mdns(mdns::Event::Discovered(found))) => {
                 let now = Instant::now();
@@ -205,6 +219,16 @@ impl EventLoop {
                 let own = |ours: &Multiaddr| ours.clone().with_p2p(self.me).is_ok_and(|ours| ours == bare);
                 if !self.swarm.listeners().any(own) {
                     self.tell(Event::Twin { address: bare }).await;
+                }
+            }
+            DialError::Transport(tried) => {
+                for (address, error) in tried {
+                    tracing::debug!(?peer, %address, error = chain(&error), "call failed");
+                    if is_garbled(&error)
+                        && let Some(times) = self.strangers.we_called(&address)
+                    {
+                        self.tell(Event::Garbled { address, times }).await;
+                    }
                 }
             }
             error => tracing::debug!(?peer, error = chain(&error), "call failed"),
@@ -246,6 +270,8 @@ impl EventLoop {
                 Call::Peer(peer, addresses) => DialOpts::peer_id(peer)
                     .condition(PeerCondition::DisconnectedAndNotDialing)
                     .addresses(addresses)
+                    // Calling from the port on which we listen is for passing through routers that translate addresses, and often fails at first.
+                    .allocate_new_port()
                     .build(),
                 Call::Address(address) => address.into(),
             };

@@ -10,6 +10,7 @@ use protocol::Digest;
 
 use super::hello::{HelloError, Introduction, exchange_cards, prove};
 use crate::identity::Roster;
+use crate::schema::Schema;
 use crate::secret::Secret;
 use crate::wire::{Card, Standing};
 
@@ -38,14 +39,18 @@ pub fn hears_a_card(bytes: &[u8]) -> Result<Card, HelloError> {
 }
 
 fn introduction() -> Result<Introduction, HelloError> {
+    let schema =
+        Schema { features: 2, target: "classes".into(), classes: Some(2), columns: None, class_names: None };
     let card = Card {
         run: "digits".into(),
         config: Digest::of_text(CONFIG).0,
+        schema: schema.digest().0,
         instance: 1,
         standing: Standing::Gathering,
         addresses: Vec::new(),
     };
-    Ok(Introduction { me: PeerId::random(), secret: Secret::generate()?, card, config: CONFIG.into() })
+    let (me, secret) = (PeerId::random(), Secret::generate()?);
+    Ok(Introduction { me, secret, card, config: CONFIG.into(), schema: schema.into() })
 }
 
 /// The result of something that never waits: all bytes are there already.

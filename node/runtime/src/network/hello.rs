@@ -3,12 +3,14 @@
 //! The peer's identity is known already, from Noise or QUIC's TLS; what is proved here is that it belongs to the swarm. On TCP the private network key
 //! has done so before; QUIC has no such key, and the same hello on every transport leaves no way in that was forgotten.
 
+use std::sync::Arc;
 use std::time::Duration;
 
 use futures::{AsyncRead, AsyncWrite};
 use libp2p::PeerId;
 
 use super::difference::differences;
+use crate::schema::Schema;
 use crate::secret::{Secret, random};
 use crate::wire::{Card, Frame, Greeting, Limits, Refusal, WireError, read_frame, write_frame};
 
@@ -26,6 +28,8 @@ pub(crate) struct Introduction {
     pub(crate) card: Card,
     /// The configuration, shown where the digests differ.
     pub(crate) config: String,
+    /// The form of our records, shown where the digests differ.
+    pub(crate) schema: Arc<Schema>,
 }
 
 /// Why there will be no conversation.
@@ -56,6 +60,14 @@ pub enum HelloError {
     Config {
         /// Keys, with our value and theirs.
         differences: Vec<String>,
+    },
+    /// Records of another form: the same numbers would mean different things.
+    #[error("the peer's data have another form: {} ({advice})", differences.join("; "))]
+    Schema {
+        /// What differs, ours and theirs.
+        differences: Vec<String>,
+        /// What to do about it.
+        advice: String,
     },
     /// The peer refused.
     #[error("refused by the peer: {reason}")]
@@ -130,6 +142,14 @@ async fn compare(
         let Frame::Config(theirs) = receive(io, MEMBER).await? else { return Err(HelloError::Disorder) };
         return Err(HelloError::Config { differences: differences(&us.config, &theirs) });
     }
+    if card.schema != us.card.schema {
+        write_frame(io, &Frame::Schema(us.schema.as_ref().clone())).await?;
+        let Frame::Schema(theirs) = receive(io, MEMBER).await? else { return Err(HelloError::Disorder) };
+        let differences = us.schema.differences(&theirs);
+        if !differences.is_empty() {
+            return Err(HelloError::Schema { differences, advice: us.schema.advice(&theirs) });
+        }
+    }
     Ok(())
 }
 
@@ -155,11 +175,13 @@ mod tests {
         let card = Card {
             run: "digits".into(),
             config: config_digest,
+            schema: Schema::default().digest().0,
             instance: 1,
             standing: Standing::Gathering,
             addresses: vec![],
         };
-        Introduction { me, secret: secret.clone(), card, config: config.into() }
+        let schema = Arc::new(Schema::default());
+        Introduction { me, secret: secret.clone(), card, config: config.into(), schema }
     }
 
     async fn meet(
@@ -212,6 +234,27 @@ mod tests {
         let text = of_b.unwrap_err().to_string();
         assert!(text.contains("privacy.epsilon: ours 4.0, theirs 8.0"), "{text}");
         assert!(!text.contains("rounds"), "{text}");
+    }
+
+    #[tokio::test]
+    async fn data_of_another_form_are_refused_on_both_sides_and_missing_names_are_not() {
+        let secret = Secret::generate().unwrap();
+        let with = |classes: Option<&[&str]>| {
+            let mut us = introduction(&secret, "rounds = 1");
+            let names = |words: &[&str]| words.iter().map(|&word| word.to_owned()).collect::<Vec<_>>();
+            let class_names = classes.map(|words| crate::schema::Names::new(&names(words)));
+            us.schema = Arc::new(Schema { features: 2, class_names, ..Schema::default() });
+            us.card.schema = us.schema.digest().0;
+            us
+        };
+        let (ours, theirs) = (with(Some(&["no", "yes"])), with(Some(&["yes", "zz"])));
+        let (of_b, of_a) = meet(&ours, &theirs).await;
+        let text = of_b.unwrap_err().to_string();
+        assert!(text.contains("class 0: ours `no`, theirs `yes`"), "{text}");
+        assert!(text.contains("classes=no+yes+zz"), "{text}");
+        assert!(matches!(of_a, Err(HelloError::Schema { .. })), "{of_a:?}");
+        let (of_b, of_a) = meet(&ours, &with(None)).await;
+        assert!(of_b.is_ok() && of_a.is_ok(), "{of_b:?} {of_a:?}");
     }
 
     #[tokio::test(start_paused = true)]

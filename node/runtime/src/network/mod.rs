@@ -1,6 +1,6 @@
 //! Finding peers and talking to them. No decision of the protocol is made here.
 //!
-//! One task owns the libp2p swarm. Between two nodes there is one *link*: a long-lived stream, opened by the one with the smaller identity, on which both
+//! One task owns the libp2p swarm. Between two nodes there is one *link*: a long-lived stream, opened by one of them as their identities say, on which both
 //! prove that they belong to the swarm and then exchange frames. What is bounded: connections, pending handshakes, addresses that others tell, frames
 //! that wait for a peer, the size of a frame, and the time that each step may take.
 
@@ -13,9 +13,12 @@ mod event_loop;
 pub mod hearing;
 mod hello;
 mod link;
+mod strangers;
+mod streams;
 mod transport;
 
 use std::io;
+use std::sync::Arc;
 
 use libp2p::{Multiaddr, PeerId};
 use protocol::Digest;
@@ -23,6 +26,7 @@ use tokio::sync::{mpsc, watch};
 use tokio::task::JoinHandle;
 
 use crate::identity::Identity;
+use crate::schema::Schema;
 use crate::secret::Secret;
 use crate::swarm_file::Member;
 use crate::wire::{Frame, Limits, Refusal, Standing};
@@ -48,6 +52,8 @@ pub struct Settings {
     pub digest: Digest,
     /// The configuration as TOML, for naming differences.
     pub config: String,
+    /// The form of this node's records.
+    pub schema: Arc<Schema>,
     /// Largest frame of a member.
     pub limits: Limits,
     /// When a link is dead.
@@ -107,6 +113,13 @@ pub enum Event {
         peer: Option<PeerId>,
         /// Why.
         reason: String,
+    },
+    /// Somebody answered or called, and could not be understood.
+    Garbled {
+        /// Where.
+        address: Multiaddr,
+        /// How often so far.
+        times: u32,
     },
     /// Another process answers with our own identity.
     Twin {

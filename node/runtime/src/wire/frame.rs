@@ -3,6 +3,8 @@
 use protocol::{Message, Values};
 use serde::{Deserialize, Serialize};
 
+use crate::schema::Schema;
+
 /// One thing said by a node to another.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Frame {
@@ -14,6 +16,8 @@ pub enum Frame {
     Card(Card),
     /// The sender's configuration, where the digests differ.
     Config(String),
+    /// The form of the sender's records, where the digests differ.
+    Schema(Schema),
     /// The sender will not talk to the receiver, and why.
     Refuse(Refusal, String),
     /// Whom the sender knows, so that all find all.
@@ -60,6 +64,8 @@ pub struct Card {
     pub run: String,
     /// Digest of the configuration that all share.
     pub config: [u8; 16],
+    /// Digest of the form of its records.
+    pub schema: [u8; 16],
     /// Random number of this process: tells a restarted node from a second one with the same identity.
     pub instance: u64,
     /// Where the sender stands.

@@ -4,6 +4,7 @@ use protocol::{AssemblyMessage, Body, Digest, Message, RunId, Values};
 use serde::{Deserialize, Serialize};
 
 use super::{Card, Frame, Greeting, Known, Refusal, VERSION};
+use crate::schema::Schema;
 
 /// What bincode reads and writes. The order of fields and variants is the wire format: append, never reorder.
 #[derive(Debug, Serialize, Deserialize)]
@@ -25,6 +26,7 @@ pub(super) enum Content {
     Finished,
     Alive { answer: bool },
     Message { run: u64, round: u32, step: u32, kind: Kind },
+    Schema(Schema),
 }
 
 /// A [`Body`] without its numbers.
@@ -53,6 +55,7 @@ impl Header {
             Frame::Proof(proof) => Content::Proof(proof),
             Frame::Card(card) => Content::Card(card),
             Frame::Config(text) => Content::Config(text),
+            Frame::Schema(schema) => Content::Schema(schema),
             Frame::Refuse(refusal, reason) => Content::Refuse(refusal, reason),
             Frame::Members(known) => Content::Members(known),
             Frame::Confirm { attempt, roster } => Content::Confirm { attempt, roster },
@@ -71,6 +74,7 @@ impl Header {
             Content::Proof(proof) => Frame::Proof(proof),
             Content::Card(card) => Frame::Card(card),
             Content::Config(text) => Frame::Config(text),
+            Content::Schema(schema) => Frame::Schema(schema),
             Content::Refuse(refusal, reason) => Frame::Refuse(refusal, reason),
             Content::Members(known) => Frame::Members(known),
             Content::Confirm { attempt, roster } => Frame::Confirm { attempt, roster },

@@ -17,7 +17,7 @@ use header::Header;
 use protocol::Values;
 
 /// Version of the frames; peers with another one are refused.
-pub const VERSION: u8 = 1;
+pub const VERSION: u8 = 2;
 
 /// The longest header. A roster of a thousand nodes with their addresses fits.
 pub const MAX_HEADER: usize = 256 * 1024;

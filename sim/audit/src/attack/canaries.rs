@@ -6,8 +6,8 @@
 use std::collections::BTreeMap;
 
 use privacy::noise::{NoiseSource, danger_from_seed};
-use protocol::work::Job;
 use protocol::{LogLine, PeerIx};
+use sim::Due;
 
 use super::{Attack, Case, Outcome};
 use crate::AuditError;
@@ -83,11 +83,11 @@ impl Run {
         let included: Vec<bool> = words.iter().map(|word| word >> 63 == 1).collect();
         let rows = flock(case.scene, &included)?;
         let source = case.pair.0 as PeerIx;
-        let act = |node: PeerIx, _: &Job| if node == source { Act::Rows(rows.clone()) } else { Act::Own };
+        let act = |due: &Due<'_>| if due.node == source { Act::Rows(rows.clone()) } else { Act::Own };
         let play = Play {
             seed,
             act: &act,
-            watcher: case.pair.1 as PeerIx,
+            watchers: case.watchers,
             keep: Keep::All,
             with_contributions: false,
             with_log: true,

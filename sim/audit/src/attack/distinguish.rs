@@ -7,7 +7,7 @@ use std::collections::BTreeMap;
 
 use privacy::special::normal_cdf;
 use protocol::PeerIx;
-use protocol::work::Job;
+use sim::Due;
 
 use super::{Case, Outcome};
 use crate::AuditError;
@@ -36,7 +36,7 @@ const THRESHOLDS: usize = 240;
 /// # Assumes
 /// Runs differ by their noise only, which is independent between runs.
 pub(crate) fn run(case: &Case<'_>) -> Result<Outcome, AuditError> {
-    let canary = Canary::new(case.scene, case.pair.0, COORDINATE)?;
+    let canary = Canary::new(case.scene, (case.pair.0, case.watchers), case.visits, COORDINATE)?;
     let views = Views::record(case, &canary)?;
     let learning = (case.trials / 3).max(1);
     let (learnt_without, without) = views.without.split_at(learning);
@@ -56,7 +56,7 @@ pub(crate) fn run(case: &Case<'_>) -> Result<Outcome, AuditError> {
             method: "Clopper–Pearson",
             gaussian: Some(errors.gaussian_epsilon(delta, case.alpha)),
         };
-        let upper = case.claim(&views.log, delta)?.pair(case.pair);
+        let upper = case.claim(&views.log, delta)?.pooled(case.pair.0, case.watchers)?;
         let measures = vec![
             Measure::new("false positives", errors.false_positives as f64 / errors.negatives as f64),
             Measure::new("false negatives", errors.false_negatives as f64 / errors.positives as f64),
@@ -101,13 +101,13 @@ impl Views {
         with_log: bool,
     ) -> Result<crate::stage::Played, AuditError> {
         let source = case.pair.0 as PeerIx;
-        let act = |node: PeerIx, job: &Job| {
-            if node == source { Act::Rows(canary.rows(job, with)) } else { Act::Own }
+        let act = |due: &Due<'_>| {
+            if due.node == source { Act::Rows(canary.rows(due, with)) } else { Act::Own }
         };
         let play = Play {
             seed: case.seed_of(1 + u64::from(with), index),
             act: &act,
-            watcher: case.pair.1 as PeerIx,
+            watchers: case.watchers,
             keep: Keep::One(COORDINATE),
             with_contributions: false,
             with_log,

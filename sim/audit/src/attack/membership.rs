@@ -6,8 +6,9 @@
 use learn::data::Dataset;
 use learn::model;
 use privacy::noise::{NoiseSource, danger_from_seed};
-use protocol::work::{Job, Unit};
-use protocol::{LogLine, PeerIx};
+use protocol::LogLine;
+use protocol::work::Unit;
+use sim::Due;
 
 use super::{Attack, Case, Outcome};
 use crate::AuditError;
@@ -111,19 +112,18 @@ impl Records {
         danger_from_seed(seed, "audit/coins").words(&mut words);
         let included: Vec<bool> = words.iter().map(|word| word >> 63 == 1).collect();
         let data = self.datasets(&setup.train, &included);
-        let act = |node: PeerIx, _: &Job| Act::Records(data[node as usize].clone());
-        let watcher = case.pair.1 as PeerIx;
+        let act = |due: &Due<'_>| Act::Records(data[due.node as usize].clone());
         let play = Play {
             seed,
             act: &act,
-            watcher,
+            watchers: case.watchers,
             keep: Keep::None,
             with_contributions: false,
             with_log: index == SHADOWS,
             silent,
         };
         let played = case.scene.play(&play)?;
-        let params = &played.finished.models[watcher as usize];
+        let params = &played.finished.models[case.pair.1];
         let sure = |&(node, record): &(usize, u32)| {
             let alone = setup.train[node].subset(&[record]);
             Ok(logit(model::loss(setup.model.as_ref(), params, &alone)?))

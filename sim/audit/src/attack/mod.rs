@@ -11,7 +11,9 @@ use protocol::LogLine;
 use crate::AuditError;
 use crate::claim::Claim;
 use crate::finding::{Finding, Skipped};
+use crate::logged::Logged;
 use crate::stage::Scene;
+use crate::visits::Visits;
 
 /// Which attack.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -55,6 +57,9 @@ impl Attack {
     pub(crate) fn run(self, case: &Case<'_>) -> Result<Outcome, AuditError> {
         match self {
             Self::Distinguish => distinguish::run(case),
+            _ if case.watchers.len() > 1 => {
+                Ok(Outcome::skipped(self, "is made for one watcher only, not for a coalition"))
+            }
             Self::Canaries => canaries::run(case),
             Self::Reconstruct => reconstruct::run(case),
             Self::Membership => membership::run(case),
@@ -67,9 +72,13 @@ impl Attack {
 pub(crate) struct Case<'a> {
     pub(crate) scene: &'a Scene,
     /// The log of a real run, where there is one.
-    pub(crate) log: Option<&'a [LogLine]>,
-    /// Whose data, and who watches.
+    pub(crate) log: Option<&'a Logged>,
+    /// Whose data, and who watches; of several watchers the first.
     pub(crate) pair: (usize, usize),
+    /// Who watches: one, or several that pool their views.
+    pub(crate) watchers: &'a [usize],
+    /// Who contributes when.
+    pub(crate) visits: &'a Visits,
     /// Runs with, and as many without, the change.
     pub(crate) trials: usize,
     /// Confidence of the whole audit.
@@ -97,12 +106,21 @@ impl Outcome {
 impl Case<'_> {
     /// The pair in words.
     pub(crate) fn named_pair(&self) -> String {
-        format!("node {} → node {}", self.pair.0, self.pair.1)
+        let names: Vec<String> = self.watchers.iter().map(usize::to_string).collect();
+        let watchers = match names.as_slice() {
+            [one] => format!("node {one}"),
+            [most @ .., last] => format!("nodes {} and {last}", most.join(", ")),
+            [] => String::new(),
+        };
+        format!("node {} → {watchers}", self.pair.0)
     }
 
     /// What the account says at `delta`: of the real run where its log was given, else of a run of this audit.
     pub(crate) fn claim(&self, own: &[LogLine], delta: f64) -> Result<Claim, AuditError> {
-        Ok(Claim::new(&self.scene.setup, self.log.unwrap_or(own), delta)?)
+        Ok(match self.log {
+            Some(log) => Claim::of_log(log, delta)?,
+            None => Claim::of_run(&self.scene.setup, own, delta)?,
+        })
     }
 
     /// A seed for the `index`-th run of one of the attacks' stages.

@@ -1,6 +1,6 @@
 //! `audit.md`.
 
-use crate::finding::{Finding, Measure, Report};
+use crate::finding::{Finding, Measure, Report, Verdict};
 
 use super::{bound, digits};
 
@@ -18,10 +18,15 @@ pub fn markdown(report: &Report) -> String {
     if let Some(sabotage) = report.sabotage {
         text.push_str(&format!("**The mechanism was broken on purpose: {sabotage}.**\n\n"));
     }
-    text.push_str(match report.passed {
-        true => "**Passed**: no lower bound is above the account's upper bound.\n\n",
-        false => "**Failed**: a lower bound is above the account's upper bound.\n\n",
+    text.push_str(match report.verdict {
+        Verdict::Passed => "**Passed**: no lower bound is above the account's upper bound.\n\n",
+        Verdict::Failed => "**Failed**: a lower bound is above the account's upper bound.\n\n",
+        Verdict::Undecided => {
+            "**Figures only**: these attacks give no lower bound, so nothing was decided.\n\n"
+        }
+        Verdict::Nothing => "**Nothing was attacked**: none of the attacks applies.\n\n",
     });
+    report.notes.iter().for_each(|note| text.push_str(&format!("Note: {note}.\n\n")));
     text.push_str("![lower and upper bounds](audit.svg)\n\n");
     text.push_str("| attack | view | δ | ε at least | if Gaussian | ε at most | analysis | verdict |\n|---|---|---|---|---|---|---|---|\n");
     report.findings.iter().for_each(|finding| text.push_str(&row(finding)));

@@ -22,8 +22,7 @@ pub fn picture(report: &Report) -> String {
     let shown: Vec<&Finding> = report.findings.iter().filter(|finding| finding.lower.is_some()).collect();
     let most = shown.iter().map(|finding| largest(finding)).fold(0.0, f64::max).max(1e-3);
     let height = TOP + LINE * shown.len() as f64 + 56.0;
-    let verdict = if report.passed { "passed" } else { "failed" };
-    let title = format!("Audit of {}: {verdict}", report.run);
+    let title = format!("Audit of {}: {}", report.run, report.verdict.words());
     let description = format!(
         "{} findings: bars are lower bounds on ε from attacks, marks the account's upper bounds.",
         shown.len()
@@ -88,7 +87,7 @@ fn word(x: f64, y: f64, text: &str, (class, size): (&str, f64)) -> Element {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::finding::{Lower, Upper};
+    use crate::finding::{Lower, Upper, Verdict};
     use crate::report::markdown;
 
     fn report(lower: f64, upper: Option<f64>) -> Report {
@@ -104,8 +103,10 @@ mod tests {
             confidence: 0.95,
             sabotage: None,
             passed: finding.passed,
+            verdict: Verdict::of(std::slice::from_ref(&finding)),
             findings: vec![finding],
             skipped: Vec::new(),
+            notes: Vec::new(),
         }
     }
 

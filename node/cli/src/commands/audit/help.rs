@@ -6,9 +6,10 @@ Examples:
   murmur audit --set nodes=5 --set privacy.noise_multiplier=1 --out audit
   murmur audit run.toml --attack distinguish --pair 3,0 --trials 20000
   murmur audit runs/digits --attack reconstruct
+  murmur audit --attack distinguish --coalition 0,1
   murmur audit --break noise-halved; echo $?
 
-Exit codes: 0 no lower bound is above its upper bound, 1 one is, 2 error.";
+Exit codes: 0 no lower bound is above its upper bound, 1 one is, 2 error, or none of the attacks that were asked for applies.";
 
 pub(super) const LONG: &str = "\
 Attacks:
@@ -29,6 +30,7 @@ Examples:
   murmur audit --set nodes=5 --set privacy.noise_multiplier=1 --out audit
   murmur audit run.toml --attack distinguish --pair 3,0 --trials 20000
   murmur audit runs/digits --attack reconstruct
+  murmur audit --attack distinguish --coalition 0,1
   murmur audit --break noise-halved; echo $?
 
-Exit codes: 0 no lower bound is above its upper bound, 1 one is, 2 error.";
+Exit codes: 0 no lower bound is above its upper bound, 1 one is, 2 error, or none of the attacks that were asked for applies.";

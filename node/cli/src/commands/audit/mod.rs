@@ -6,7 +6,7 @@ mod table;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
-use audit::{Attack, AuditError, Report, Request, Sabotage};
+use audit::{Attack, AuditError, Report, Request, Sabotage, Verdict};
 use protocol::Setup;
 use protocol::config::{Config, Layer};
 
@@ -17,7 +17,8 @@ use crate::{output, progress};
 #[derive(Debug, clap::Args)]
 #[command(after_help = help::EXAMPLES, after_long_help = help::LONG)]
 pub(crate) struct Args {
-    /// A configuration as for `murmur sim`, or the folder of a run, whose log is then what is held against the attacks; without one, eight nodes and little data
+    /// A configuration as for `murmur sim`, or the folder or `log.jsonl` of a run, whose account is then what is held against the attacks; without one, eight nodes and
+    /// little data
     #[arg(value_name = "CONFIG")]
     config: Option<PathBuf>,
 
@@ -40,6 +41,10 @@ pub(crate) struct Args {
     /// Whose data, and who watches: `--pair 3,0` [default: the pair that lost most by the account]
     #[arg(long, value_name = "I,J", value_parser = pair)]
     pair: Option<(usize, usize)>,
+
+    /// Nodes that pool what they saw, for `distinguish`: `--coalition 0,1`; the watcher of `--pair` joins them [default: one watcher]
+    #[arg(long, value_name = "I,J,…", value_parser = node, value_delimiter = ',')]
+    coalition: Vec<usize>,
 
     /// Seed of the audit's own dice; the scenario keeps its own
     #[arg(long, value_name = "S", default_value_t = 1)]
@@ -68,7 +73,7 @@ enum Format {
     Json,
 }
 
-/// Exit code 1 where a lower bound is above the account's upper bound.
+/// Exit code 1 where a lower bound is above the account's upper bound, 2 where none of the attacks that were asked for applies.
 pub(crate) fn run(args: &Args) -> Result<ExitCode> {
     let report = audited(args, Setup::new(config(args)?)?)?;
     let json = serde_json::to_string_pretty(&report).map_err(|error| Failure::of(error, None))? + "\n";
@@ -80,7 +85,11 @@ pub(crate) fn run(args: &Args) -> Result<ExitCode> {
         Format::Json => json,
     };
     output::write(None, text.as_bytes())?;
-    Ok(if report.passed { ExitCode::SUCCESS } else { ExitCode::from(1) })
+    Ok(match report.verdict {
+        Verdict::Passed | Verdict::Undecided => ExitCode::SUCCESS,
+        Verdict::Failed => ExitCode::from(1),
+        Verdict::Nothing => ExitCode::from(2),
+    })
 }
 
 fn audited(args: &Args, setup: Setup) -> Result<Report> {
@@ -88,10 +97,11 @@ fn audited(args: &Args, setup: Setup) -> Result<Report> {
         trials: args.trials,
         confidence: args.confidence,
         pair: args.pair,
+        coalition: args.coalition.clone(),
         seed: args.seed,
         threads: args.threads,
         sabotage: args.sabotage,
-        log: args.config.as_deref().filter(|path| path.is_dir()).map(|folder| folder.join("log.jsonl")),
+        log: args.config.as_deref().and_then(log_of),
         ..Request::new(setup)
     };
     if !args.attack.is_empty() {
@@ -103,14 +113,28 @@ fn audited(args: &Args, setup: Setup) -> Result<Report> {
     Ok(report?)
 }
 
-/// The file, or that of the run's folder, or the built-in scenario; then the flags.
+/// The log of the run, where a run was given.
+fn log_of(path: &Path) -> Option<PathBuf> {
+    match path.is_dir() {
+        true => Some(path.join("log.jsonl")),
+        false => path.extension().is_some_and(|extension| extension == "jsonl").then(|| path.to_owned()),
+    }
+}
+
+/// The file, or that of the run's folder, or what its log says, or the built-in scenario; then the flags.
 fn config(args: &Args) -> Result<Config> {
-    let base = match &args.config {
-        None => audit::built_in_layer()?,
-        Some(path) if path.is_dir() => read(&path.join("config.toml"))?,
-        Some(path) => read(path)?,
+    let set: Vec<&str> = args.set.iter().map(String::as_str).collect();
+    let Some(path) = &args.config else { return Ok(audit::built_in(&set)?) };
+    let beside = path.join("config.toml");
+    let base = match log_of(path) {
+        Some(_) if beside.is_file() => read(&beside)?,
+        Some(log) => {
+            let text = audit::config_in_log(&log)?.to_toml();
+            Layer::from_toml(&text, &log.display().to_string())?
+        }
+        None => read(path)?,
     };
-    Ok(Config::from_layers([base, Layer::from_flags("--set", &args.set)?])?)
+    Ok(Config::from_layers([base, Layer::from_flags("--set", &set)?])?)
 }
 
 fn read(path: &Path) -> Result<Layer> {
@@ -144,6 +168,10 @@ fn named<T: Copy>(text: &str, all: &[(&'static str, T)]) -> std::result::Result<
     let found = all.iter().find(|(name, _)| *name == text).map(|(_, value)| *value);
     let names = || all.iter().map(|(name, _)| *name).collect::<Vec<_>>().join(", ");
     found.ok_or_else(|| format!("use one of {}", names()))
+}
+
+fn node(text: &str) -> std::result::Result<usize, String> {
+    text.trim().parse().map_err(|_| "use numbers of nodes: `0,1` are nodes 0 and 1 together".to_owned())
 }
 
 fn pair(text: &str) -> std::result::Result<(usize, usize), String> {

@@ -1,7 +1,7 @@
 //! An audit for people: bounds, then figures, then the verdict.
 
 use audit::report::{bound, digits};
-use audit::{Finding, Report};
+use audit::{Finding, Report, Verdict};
 
 use crate::table::Table;
 
@@ -17,6 +17,7 @@ pub(super) fn text(report: &Report) -> String {
     if let Some(sabotage) = report.sabotage {
         text.push_str(&format!("THE MECHANISM WAS BROKEN ON PURPOSE: {sabotage}\n"));
     }
+    report.notes.iter().for_each(|note| text.push_str(&format!("note: {note}\n")));
     let decided: Vec<&Finding> = report.findings.iter().filter(|finding| finding.lower.is_some()).collect();
     if !decided.is_empty() {
         text.push_str(&format!("\n{}", bounds(&decided)));
@@ -67,13 +68,19 @@ fn figures(finding: &Finding) -> String {
 
 fn verdict(report: &Report) -> String {
     let confidence = 100.0 * report.confidence;
-    if report.passed {
-        return format!(
+    match report.verdict {
+        Verdict::Passed => format!(
             "passed: no lower bound is above its upper bound. All hold at once with {confidence} % confidence; a better attack may exist.\n"
-        );
+        ),
+        Verdict::Failed => format!(
+            "FAILED: a lower bound is above what the account allows. If the account were right, this would happen in at most {} % of audits.\n",
+            digits(100.0 - confidence)
+        ),
+        Verdict::Undecided => {
+            "figures only: these attacks give no lower bound, so nothing was decided. `--attack distinguish` gives one.\n".into()
+        }
+        Verdict::Nothing => {
+            "NOTHING WAS ATTACKED: none of the attacks that were asked for applies. `--attack distinguish` always does.\n".into()
+        }
     }
-    format!(
-        "FAILED: a lower bound is above what the account allows. If the account were right, this would happen in at most {} % of audits.\n",
-        digits(100.0 - confidence)
-    )
 }

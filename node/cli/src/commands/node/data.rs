@@ -1,10 +1,11 @@
 //! The data of a node, and what follows from them.
 
+use crate::commands::swarm::check::for_processes;
 use crate::failure::{Failure, Result};
 use learn::checkpoint::{self, CheckpointInfo};
-use learn::data::{DataSource, Dataset};
+use learn::data::{DataSource, Dataset, SourceKind};
 use learn::model::Model;
-use protocol::config::Config;
+use protocol::config::{AlgorithmKind, Config};
 use protocol::{Digest, Setup};
 use runtime::driver::{Danger, Outcome};
 use runtime::swarm_file::SwarmFile;
@@ -48,6 +49,7 @@ impl DataArgs {
     /// The run as this node sees it.
     pub(super) fn setup(&self, swarm: &SwarmFile) -> Result<Setup> {
         let config = Config::from_toml(&swarm.config, "the swarm file")?;
+        for_processes(&config)?;
         match (&self.data, self.shard) {
             (Some(_), Some(_)) => Err(Failure::new("`--data` and `--shard` exclude each other")),
             (Some(source), None) => {
@@ -56,6 +58,7 @@ impl DataArgs {
                     None => source.clone(),
                 };
                 let source: DataSource = source.parse()?;
+                refuse_without_label(&source, config.algorithm.kind)?;
                 let loaded = source.load(config.seed)?;
                 Ok(Setup::for_node(config, loaded.train, loaded.test)?)
             }
@@ -63,6 +66,20 @@ impl DataArgs {
             (None, None) => Err(Failure::new("this node has no data")
                 .hint("name a file with `--data FILE:label=COLUMN`, or take a share of the run's own with `--shard 0/8`")),
         }
+    }
+}
+
+/// A table of which no column is to be predicted teaches nothing: said before a column of words is taken for the mistake.
+fn refuse_without_label(source: &DataSource, kind: AlgorithmKind) -> Result<()> {
+    match &source.kind {
+        SourceKind::Csv(path, options) if options.label.is_none() && kind != AlgorithmKind::Mean => {
+            let file = path.display();
+            Err(Failure::new(format!(
+                "`--data {source}` does not say which column of `{file}` is to be predicted"
+            ))
+            .hint(format!("name it: `--data {file}:label=COLUMN`")))
+        }
+        _ => Ok(()),
     }
 }
 

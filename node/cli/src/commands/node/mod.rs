@@ -24,7 +24,7 @@ Examples:
   murmur node --swarm clinic.toml --data patients.csv:label=sick --peer /dns4/b.example/tcp/7000
   murmur node --swarm demo.toml --shard 0/8                        the first eighth of the run's own data set
   murmur node --swarm demo.toml --shard 0/8 --http 7070            with a live page at http://127.0.0.1:7070/
-  murmur node id --state DIR                                       who would I be?
+  murmur node id --state DIR --listen /ip4/0.0.0.0/tcp/7000        who would I be, and where?
 
 Stop it with ctrl-c and start it with the same command: it goes on where it was.";
 
@@ -43,7 +43,7 @@ pub(crate) struct Args {
 
 #[derive(Debug, clap::Subcommand)]
 enum Sub {
-    /// Print the identity of a node, made at the first call
+    /// Print the identity of a node, made at the first call, and the addresses that others can call
     Id(IdArgs),
 }
 
@@ -52,6 +52,9 @@ struct IdArgs {
     /// The folder of the node
     #[arg(long, default_value = "murmur-state", value_name = "DIR")]
     state: PathBuf,
+    /// Where it will listen [default: /ip4/0.0.0.0/tcp/0]
+    #[arg(long, value_name = "ADDR")]
+    listen: Vec<Multiaddr>,
 }
 
 /// Arguments of a run.
@@ -112,8 +115,32 @@ pub(crate) fn run(args: &Args) -> Result<ExitCode> {
 
 fn print_identity(args: &IdArgs) -> Result<ExitCode> {
     let identity = Identity::load_or_create(&args.state)?;
-    crate::output::write(None, format!("{}\n", identity.peer_id()).as_bytes())?;
+    let tokio = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
+    let listen = or_everywhere(&args.listen);
+    let reached = tokio.block_on(runtime::reach::addresses(identity.peer_id(), &listen))?;
+    let mut text = format!("{}\n", identity.peer_id());
+    let mut unknown = false;
+    for address in reached {
+        // A port that is not known yet must not look like one that can be called.
+        let shown = address.to_string().replace("/tcp/0/", "/tcp/PORT/").replace("/udp/0/", "/udp/PORT/");
+        unknown |= shown.contains("/PORT/");
+        text.push_str(&format!("{shown}\n"));
+    }
+    if unknown {
+        eprintln!(
+            "PORT is known when the node has started, which prints it; `--listen /ip4/0.0.0.0/tcp/7000` fixes it beforehand"
+        );
+    }
+    crate::output::write(None, text.as_bytes())?;
     Ok(ExitCode::SUCCESS)
+}
+
+/// Where to listen: everywhere at a free port, unless something was said.
+fn or_everywhere(listen: &[Multiaddr]) -> Vec<Multiaddr> {
+    match listen {
+        [] => vec!["/ip4/0.0.0.0/tcp/0".parse().expect("a constant address")],
+        some => some.to_vec(),
+    }
 }
 
 fn run_node(args: &RunArgs) -> Result<ExitCode> {
@@ -126,15 +153,11 @@ fn run_node(args: &RunArgs) -> Result<ExitCode> {
     let (about, digest) = (setup.model.clone(), setup.digest);
     let (outline, facts) = about_page(&setup);
     let mut page = args.http.serve(place, outline, vec![args.state.join(journal::FILE)], facts)?;
-    let mut listen = args.listen.clone();
-    if listen.is_empty() {
-        listen.push("/ip4/0.0.0.0/tcp/0".parse().expect("a constant address"));
-    }
     let options = Options {
         swarm,
         setup,
         state: args.state.clone(),
-        listen,
+        listen: or_everywhere(&args.listen),
         peers: args.peer.clone(),
         mdns: !args.no_mdns,
         patience: Patience::default(),

@@ -1,7 +1,9 @@
 //! What a node allows of itself, whatever the swarm file asks for.
 
 use crate::failure::{Failure, Result};
+use privacy::event::DpEvent;
 use protocol::{Scope, Setup};
+use std::sync::Arc;
 
 /// Names of the keys, for the hint.
 const KEYS: &str =
@@ -61,13 +63,28 @@ impl Policy {
             Scope::Worst => setup.planned.worst,
             Scope::Mean => setup.planned.mean,
         };
-        let setup = setup.with_own_limit(epsilon, Some(scope))?;
+        let mut setup = setup.with_own_limit(epsilon, Some(scope))?;
+        let note = priced(&setup.settings.release);
+        if let Some(rule) = Arc::make_mut(&mut setup.settings).budget.last_mut() {
+            rule.name.push_str(&note);
+        }
         if planned > epsilon {
             tracing::warn!(
                 "the swarm plans ε = {planned:.3} where this node allows {epsilon}: it will go on without adding anything once its own limit is spent"
             );
         }
         Ok(setup)
+    }
+}
+
+/// How a contribution is priced, where the account may find less afterwards. The rate of the smallest member allowed bounds that of this node with whatever
+/// data it comes back after a restart; its rate of today would not.
+fn priced(release: &DpEvent) -> String {
+    match release {
+        DpEvent::PoissonSampled { rate, .. } => format!(
+            " (a bound: each contribution counts as that of a node with `partition.min_size` records, of which it samples {rate:.3}, and in full until its round is settled)"
+        ),
+        _ => String::new(),
     }
 }
 
@@ -94,5 +111,19 @@ mod tests {
             let text = parse(words).unwrap_err().to_string();
             assert!(text.contains(expected) && text.contains("hint:"), "{text}");
         }
+    }
+
+    #[test]
+    fn a_limit_says_how_contributions_on_samples_are_priced() {
+        let said = |words: &[&str]| {
+            let layer = protocol::config::Layer::from_flags("--set", words).unwrap();
+            let setup = Setup::new(protocol::config::Config::from_layers([layer]).unwrap()).unwrap();
+            let setup = parse(&["budget.epsilon=1"]).unwrap().apply(setup).unwrap();
+            setup.settings.budget.last().unwrap().name.clone()
+        };
+        let sampled = said(&["nodes=2", "rounds=20", "batch_size=16"]);
+        assert!(sampled.contains("own limit (a bound:") && sampled.contains("min_size"), "{sampled}");
+        let whole = said(&["nodes=2", "rounds=20", "batch_size=all"]);
+        assert!(whole.ends_with("own limit"), "{whole}");
     }
 }

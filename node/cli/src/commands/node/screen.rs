@@ -21,7 +21,11 @@ pub(super) fn start_log(log: Log) {
     let filter = tracing_subscriber::EnvFilter::try_from_env("MURMUR_LOG")
         .unwrap_or_else(|_| format!("{default},libp2p=error,libp2p_mdns=error").into());
     // Already set only in tests.
-    let _ = tracing_subscriber::fmt().with_env_filter(filter).with_writer(std::io::stderr).try_init();
+    let _ = tracing_subscriber::fmt()
+        .with_env_filter(filter)
+        .with_writer(std::io::stderr)
+        .with_ansi(std::io::stderr().is_terminal())
+        .try_init();
 }
 
 /// Shows every change until the node ends.
@@ -159,10 +163,14 @@ pub(super) fn farewell(outcome: &Outcome, state: &Path) {
     let status = &outcome.status;
     let what = if outcome.finished { "finished" } else { "stopped" };
     eprintln!(
-        "{what} after round {} of {} with {} contributions; state in `{}`{}",
+        "{what} after round {} of {} with {} contributions{}; state in `{}`{}",
         status.round,
         status.rounds,
-        status.released,
+        status.released_before + status.released,
+        match status.released_before {
+            0 => String::new(),
+            _ => format!(" on record, {} of them since this start", status.released),
+        },
         state.display(),
         if outcome.finished { "" } else { ", the same command goes on" }
     );

@@ -42,7 +42,7 @@ pub(crate) struct Args {
     seed: Option<u64>,
 
     /// Threads [default: as many as there are cores]; the result does not depend on it
-    #[arg(long, value_name = "T", default_value_t = 0, hide_default_value = true)]
+    #[arg(long, value_name = "T", default_value_t = 0, hide_default_value = true, value_parser = threads)]
     threads: usize,
 
     /// Folder in which the run gets a folder of its own; a sweep writes none
@@ -62,6 +62,13 @@ pub(crate) struct Args {
 enum Format {
     Table,
     Json,
+}
+
+/// More threads than any machine has cores are a mistake, and starting them takes longer than most runs.
+fn threads(text: &str) -> std::result::Result<usize, String> {
+    const MOST: usize = 1_024;
+    let threads: usize = text.parse().map_err(|_| "must be a whole number".to_owned())?;
+    if threads > MOST { Err(format!("at most {MOST} threads are started")) } else { Ok(threads) }
 }
 
 pub(crate) fn run(args: &Args) -> Result<ExitCode> {

@@ -64,6 +64,9 @@ pub(super) fn table(setup: &Setup, result: &RunResult) -> String {
 pub(super) fn guarantee(result: &RunResult) -> String {
     let privacy = &result.privacy;
     let worst = &privacy.worst;
+    if privacy.local.epsilon.is_infinite() {
+        return "none: contributions had no noise".into();
+    }
     format!(
         "none: simulated with seeded noise. A real run would cost ε = {} at δ = {} for one {}, worst pair, by the analysis {}",
         epsilon(worst),

@@ -63,7 +63,9 @@ fn write_folder(folder: &mut Folder, setup: &Setup, done: &Done, result: &RunRes
     folder.finish_log()?;
     folder.write("metrics.csv", metrics::csv(&done.rows).as_bytes())?;
     folder.write("result.json", report::json(result)?.as_bytes())?;
-    if done.model.iter().all(|value| value.is_finite()) {
+    if done.model.is_empty() {
+        eprintln!("note: no node was left at the end, so there is no model to save");
+    } else if done.model.iter().all(|value| value.is_finite()) {
         let info = CheckpointInfo {
             config_digest: setup.digest.to_string(),
             round: u64::from(result.finished_rounds),

@@ -1,7 +1,7 @@
 //! `murmur swarm init`: the swarm file.
 
+use super::check::configuration;
 use crate::failure::{Failure, Result};
-use protocol::config::{Config, Layer};
 use runtime::swarm_file::{Member, SwarmFile};
 use runtime::{Multiaddr, PeerId, Secret};
 use std::path::PathBuf;
@@ -13,9 +13,9 @@ pub(super) struct Args {
     /// Configuration to start from
     config: Option<PathBuf>,
     /// Name of the run [default: that of the configuration]
-    #[arg(long, required_unless_present = "config")]
+    #[arg(long)]
     name: Option<String>,
-    /// Number of members: the run starts when so many are there [default: that of the configuration]
+    /// Number of members: the run starts when so many are there; needed where no configuration says so
     #[arg(long, required_unless_present = "config")]
     nodes: Option<usize>,
     /// A setting of the run, such as `privacy.epsilon=4`
@@ -49,29 +49,6 @@ pub(super) fn run(args: &Args) -> Result<ExitCode> {
         args.out.display()
     );
     Ok(ExitCode::SUCCESS)
-}
-
-/// The configuration of a file under flags.
-pub(super) fn configuration(
-    file: Option<&std::path::Path>,
-    set: &[String],
-    nodes: Option<usize>,
-    name: Option<&str>,
-) -> Result<Config> {
-    let mut layers = Vec::new();
-    if let Some(path) = file {
-        let text = std::fs::read_to_string(path)
-            .map_err(|error| Failure::from(error).context(format!("cannot read `{}`", path.display())))?;
-        layers.push(Layer::from_toml(&text, &path.display().to_string())?);
-    }
-    layers.push(Layer::from_flags("--set", set)?);
-    let named: Vec<String> = nodes
-        .map(|nodes| format!("nodes={nodes}"))
-        .into_iter()
-        .chain(name.map(|name| format!("name=\"{name}\"")))
-        .collect();
-    layers.push(Layer::from_flags("--nodes or --name:", &named)?);
-    Ok(Config::from_layers(layers)?)
 }
 
 fn member(text: &str) -> Result<Member> {

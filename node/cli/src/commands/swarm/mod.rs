@@ -1,6 +1,8 @@
 //! `murmur swarm`: real node processes on this machine, and the file that lets nodes on many machines find each other.
 
+pub(crate) mod check;
 mod child;
+mod ended;
 mod export;
 mod init;
 mod live;

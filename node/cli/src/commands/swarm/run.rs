@@ -1,17 +1,18 @@
 //! Runs a swarm of processes on this machine.
 
+use super::check::configuration;
 use super::child::{self, Child};
-use super::init::configuration;
+use super::ended::Ended;
 use super::live::Live;
 use super::report::{Left, Report};
-use crate::commands::node::MODEL_FILE;
+use crate::commands::node::{MODEL_FILE, stop};
 use crate::commands::page::HttpArgs;
 use crate::failure::{Failure, Result};
 use crate::output;
 use dashboard::{Board, Facts, Only, Outline};
 use learn::checkpoint;
 use protocol::config::Config;
-use protocol::{LogLine, Setup};
+use protocol::{LogLine, RunEvent, Setup};
 use runtime::Secret;
 use runtime::driver::journal;
 use runtime::identity::Identity;
@@ -58,56 +59,79 @@ enum Format {
 pub(super) fn run(args: &RunArgs) -> Result<ExitCode> {
     let nodes = args.nodes.or(args.config.is_none().then_some(8));
     let config = configuration(args.config.as_deref(), &args.set, nodes, None)?;
+    // What cannot be read, divided or paid for is said once, here, and not by every child.
+    let setup = Setup::new(config)?;
+    let config = &setup.config;
     let place = args.http.take()?;
     let mut run_folder = Folder::create(&args.out, &config.name, &config.to_toml())?;
     let folder = run_folder.path().to_owned();
-    let swarm = prepare(&config, &folder)?;
+    let swarm = prepare(config, &folder)?;
     let logs = (0..config.nodes).map(|node| node_folder(&folder, node).join(journal::FILE)).collect();
-    let mut page = args.http.serve(place, Outline::of(&config, Only::Everybody), logs, facts(&config))?;
+    let facts = Facts::of(&setup);
+    let mut page = args.http.serve(place, Outline::of(config, Only::Everybody), logs, || Ok(facts))?;
     let tokio = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
-    let ended = tokio.block_on(supervise(&config, &swarm, &folder, page.board()))?;
+    let ended = tokio.block_on(supervise(config, &swarm, &folder, page.board()))?;
     tokio.shutdown_background();
+    let at_once = stop::AtOnce::new();
     page.over(if ended.interrupted { "stopped" } else { "finished" });
     let lines = merge(&mut run_folder, config.nodes)?;
-    if lines.is_empty() {
-        return Err(Failure::new(format!("the run did not begin; see `{}`", folder.display())));
+    if ended.interrupted {
+        farewell(&lines, &setup, &folder);
     }
-    let setup = Setup::new(config)?;
-    let models = (0..setup.config.nodes).filter_map(|node| model(&setup, &node_folder(&folder, node)));
+    if ended.killed {
+        return Ok(ended.code());
+    }
+    if lines.is_empty() {
+        return if ended.interrupted { Ok(ended.code()) } else { Err(ended.nothing(&folder)) };
+    }
+    report(args, &setup, (&lines, &ended), &run_folder)?;
+    drop(at_once);
+    page.close();
+    Ok(ended.code())
+}
+
+/// Writes and prints what the run came to.
+fn report(
+    args: &RunArgs,
+    setup: &Setup,
+    (lines, ended): (&[LogLine], &Ended),
+    run_folder: &Folder,
+) -> Result<()> {
+    let folder = run_folder.path();
+    let models = (0..setup.config.nodes).filter_map(|node| model(setup, &node_folder(folder, node)));
     let left = Left {
-        setup: &setup,
-        lines: &lines,
+        setup,
+        lines,
         models: models.collect(),
         bytes: ended.bytes,
         run: folder.display().to_string(),
         compare: !ended.interrupted,
     };
     let report = Report::new(&left)?;
-    report.write(&setup, &run_folder)?;
-    let written = crate::commands::report::write_for(&folder)?;
+    report.write(setup, run_folder)?;
+    let written = crate::commands::report::write_for(folder)?;
     let text = match args.format {
         Format::Table => format!("{}\nThe report: {}\n", report.table(), written.display()),
         Format::Json => report.json()?,
     };
-    output::write(None, text.as_bytes())?;
-    page.close();
-    Ok(if ended.failed.is_empty() && !ended.interrupted { ExitCode::SUCCESS } else { ExitCode::from(1) })
+    output::write(None, text.as_bytes())
 }
 
-/// What the page needs besides the configuration; reading the data takes a moment, so it is done beside the run.
-fn facts(config: &Config) -> impl FnOnce() -> std::result::Result<Facts, String> + Send + 'static {
-    let config = config.clone();
-    move || Setup::new(config).map(|setup| Facts::of(&setup)).map_err(|error| error.to_string())
-}
-
-/// How the children ended.
-#[derive(Debug, Default)]
-struct Ended {
-    interrupted: bool,
-    /// Bytes that all have sent.
-    bytes: u64,
-    /// Nodes that died.
-    failed: Vec<usize>,
+/// Where a run stands that was stopped.
+fn farewell(lines: &[LogLine], setup: &Setup, folder: &Path) {
+    let released = |line: &LogLine| match line.event {
+        RunEvent::Released { round, .. } => Some(round),
+        _ => None,
+    };
+    let contributions = lines.iter().filter_map(released).count();
+    let stands = match lines.iter().filter_map(released).max() {
+        Some(round) => format!(
+            "in round {round} of {} with {contributions} contributions of all nodes",
+            setup.settings.rounds
+        ),
+        None => "before anything was sent".to_owned(),
+    };
+    eprintln!("stopped {stands}; what the nodes have is in `{}`", folder.display());
 }
 
 fn node_folder(folder: &Path, node: usize) -> PathBuf {
@@ -137,6 +161,8 @@ fn prepare(config: &Config, folder: &Path) -> Result<PathBuf> {
 
 async fn supervise(config: &Config, swarm: &Path, folder: &Path, board: Option<Board>) -> Result<Ended> {
     let (report, mut reports) = mpsc::channel(256);
+    // Before the first child: a signal must find somebody who stops them.
+    let mut signals = stop::Signals::new();
     let mut children = Vec::new();
     for node in 0..config.nodes {
         let place = (node, config.nodes);
@@ -156,10 +182,11 @@ async fn supervise(config: &Config, swarm: &Path, folder: &Path, board: Option<B
     while children.iter().any(|child| child.ended.is_none()) {
         tokio::select! {
             Some((node, report)) = reports.recv() => {
-                on_report(&mut children, node, report, &mut live, &mut ended).await;
+                on_report(&mut children, node, report, &mut live).await;
             }
-            _ = tokio::signal::ctrl_c() => {
+            () = signals.next() => {
                 if ended.interrupted {
+                    ended.killed = true;
                     children.iter_mut().for_each(Child::kill);
                 }
                 ended.interrupted = true;
@@ -171,19 +198,15 @@ async fn supervise(config: &Config, swarm: &Path, folder: &Path, board: Option<B
     }
     live.finish();
     ended.bytes = children.iter().map(|child| child.bytes).sum();
-    for &node in &ended.failed {
-        eprintln!("node {node} died; its last words:\n{}", children[node].last_words());
+    let died = children.iter().enumerate().filter(|(_, child)| child.ended == Some(false));
+    ended.failed = died.map(|(node, child)| (node, child.last_words())).collect();
+    if !ended.killed {
+        eprint!("{}", ended.told());
     }
     Ok(ended)
 }
 
-async fn on_report(
-    children: &mut [Child],
-    node: usize,
-    report: child::Report,
-    live: &mut Live,
-    ended: &mut Ended,
-) {
+async fn on_report(children: &mut [Child], node: usize, report: child::Report, live: &mut Live) {
     match report {
         child::Report::Status(status) => {
             live.show(node, &status);
@@ -203,9 +226,6 @@ async fn on_report(
             let fine = status.is_ok_and(|status| status.success());
             live.ended(node, fine);
             children[node].ended = Some(fine);
-            if !fine {
-                ended.failed.push(node);
-            }
         }
     }
 }
@@ -221,8 +241,14 @@ fn merge(folder: &mut Folder, nodes: usize) -> Result<Vec<LogLine>> {
     let mut all: Vec<LogLine> = Vec::new();
     for node in 0..nodes {
         let path = node_folder(folder.path(), node).join(journal::FILE);
-        let (lines, _) = journal::read(&path)
-            .map_err(|error| Failure::from(error).context(format!("cannot read `{}`", path.display())))?;
+        let (lines, _) = match journal::read(&path) {
+            Ok(read) => read,
+            // A node that died, or was stopped, before it had anything to write.
+            Err(error) if error.kind() == std::io::ErrorKind::NotFound => continue,
+            Err(error) => {
+                return Err(Failure::from(error).context(format!("cannot read `{}`", path.display())));
+            }
+        };
         // Every node writes the first line of the run; one is enough.
         let first = all.iter().any(|line| line.node.is_none());
         all.extend(lines.into_iter().filter(|line| line.node.is_some() || !first));

@@ -18,6 +18,7 @@ pub(crate) enum Kind {
     I32,
     U64,
     I64,
+    F16,
     F32,
     F64,
 }
@@ -51,7 +52,7 @@ impl Element {
     pub(crate) fn size(self) -> usize {
         match self.kind {
             Kind::U8 | Kind::I8 => 1,
-            Kind::U16 | Kind::I16 => 2,
+            Kind::U16 | Kind::I16 | Kind::F16 => 2,
             Kind::U32 | Kind::I32 | Kind::F32 => 4,
             Kind::U64 | Kind::I64 | Kind::F64 => 8,
         }
@@ -61,6 +62,9 @@ impl Element {
     fn decode(self, bytes: &[u8], mut take: impl FnMut(f64)) {
         macro_rules! each {
             ($type:ty) => {
+                each!($type, |value: $type| value as f64)
+            };
+            ($type:ty, $convert:expr) => {
                 for chunk in bytes.chunks_exact(size_of::<$type>()) {
                     let chunk = chunk.try_into().expect("chunks have the size of the type");
                     let value = if self.big_endian {
@@ -68,7 +72,7 @@ impl Element {
                     } else {
                         <$type>::from_le_bytes(chunk)
                     };
-                    take(value as f64);
+                    take($convert(value));
                 }
             };
         }
@@ -81,10 +85,23 @@ impl Element {
             Kind::I32 => each!(i32),
             Kind::U64 => each!(u64),
             Kind::I64 => each!(i64),
+            Kind::F16 => each!(u16, from_half),
             Kind::F32 => each!(f32),
             Kind::F64 => each!(f64),
         }
     }
+}
+
+/// A number in half precision (IEEE 754 binary16) by its bits.
+fn from_half(bits: u16) -> f64 {
+    let (exponent, fraction) = (i32::from(bits >> 10 & 0x1f), f64::from(bits & 0x3ff) / 1024.0);
+    let size = match exponent {
+        0 => libm::ldexp(fraction, -14),
+        31 if fraction == 0.0 => f64::INFINITY,
+        31 => f64::NAN,
+        _ => libm::ldexp(1.0 + fraction, exponent - 15),
+    };
+    if bits >> 15 == 0 { size } else { -size }
 }
 
 /// The numbers that a header promises.
@@ -245,5 +262,12 @@ mod tests {
         assert_eq!(decode(Kind::F32, false, &1.5f32.to_le_bytes()), [1.5]);
         assert_eq!(decode(Kind::F64, true, &(-0.1f64).to_be_bytes()), [-0.1]);
         assert_eq!(decode(Kind::I8, false, &[0x80, 5]), [-128.0, 5.0]);
+        // 1, -2, the largest, the smallest normal and the smallest of all, as numpy writes them.
+        let half = [0x3c00_u16, 0xc000, 0x7bff, 0x0400, 0x0001];
+        let expected = [1.0, -2.0, 65_504.0, f64::exp2(-14.0), f64::exp2(-24.0)];
+        assert_eq!(decode(Kind::F16, false, &half.map(u16::to_le_bytes).concat()), expected);
+        assert_eq!(decode(Kind::F16, true, &half.map(u16::to_be_bytes).concat()), expected);
+        assert!(decode(Kind::F16, false, &[0x01, 0x7c])[0].is_nan());
+        assert_eq!(decode(Kind::F16, false, &[0x00, 0xfc]), [f64::NEG_INFINITY]);
     }
 }

@@ -188,9 +188,14 @@ fn element_of(descr: &str) -> Result<Element, String> {
         "i4" => Kind::I32,
         "u8" => Kind::U64,
         "i8" => Kind::I64,
+        "f2" => Kind::F16,
         "f4" => Kind::F32,
         "f8" => Kind::F64,
-        _ => return Err(format!("the type `{descr}`, which is not a plain number of 1 to 8 bytes,")),
+        _ => {
+            return Err(format!(
+                "the type `{descr}`, which is not a whole number or a float of 1 to 8 bytes,"
+            ));
+        }
     };
     Ok(Element { kind, big_endian: order == '>' })
 }

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use super::super::dataset::Targets;
-use super::super::error::DataError;
+use super::super::error::{Cell, DataError, Place, listed};
 use super::super::input::Input;
 use super::columns::{Columns, Role};
 use super::survey::{ResolvedTarget, Survey};
@@ -58,6 +58,7 @@ impl<'a> Filler<'a> {
             None => Targets::None,
             Some(ResolvedTarget::Real) => Targets::Real(Vec::with_capacity(survey.records)),
             Some(ResolvedTarget::Numbered(classes)) => class_targets(survey, *classes),
+            Some(ResolvedTarget::Whole(values)) => class_targets(survey, values.count()),
             Some(ResolvedTarget::Named(names)) => class_targets(survey, names.len()),
             Some(ResolvedTarget::Above(_)) => class_targets(survey, 2),
         };
@@ -86,7 +87,7 @@ impl<'a> Filler<'a> {
             match role {
                 Role::NotAFeature => {}
                 Role::Number { fill } => {
-                    let value = parse_number(cell(), *fill, || self.columns.place(row, at))?;
+                    let value = parse_number(cell(), (Cell::Feature, *fill), || self.columns.place(row, at))?;
                     self.filled.features.push(value);
                 }
                 Role::Word { at: word, fill_missing } => {
@@ -127,7 +128,7 @@ impl<'a> Filler<'a> {
         let place = self.columns.place(row, at);
         match (is_missing(cell), fill_missing) {
             (true, true) => Ok(None),
-            (true, false) => Err(DataError::Missing { place }),
+            (true, false) => Err(DataError::Missing { place, cell: Cell::Feature }),
             (false, _) => Err(DataError::UnknownCategory {
                 place,
                 text: text.into_owned(),
@@ -148,26 +149,32 @@ impl<'a> Filler<'a> {
                 let text = std::str::from_utf8(cell).unwrap_or_default();
                 match self.class_index.get(text) {
                     Some(&class) => class,
-                    None if is_missing(cell) => return Err(DataError::Missing { place: place() }),
-                    None => return Err(outside(super::super::error::listed(names))),
+                    None if is_missing(cell) => {
+                        return Err(DataError::Missing { place: place(), cell: Cell::Label });
+                    }
+                    None => return Err(outside(listed(names))),
                 }
             }
+            Some(ResolvedTarget::Whole(values)) => {
+                let value = parse_number(cell, LABEL, place)?;
+                values.class(f64::from(value)).ok_or_else(|| outside(listed(&values.names())))?
+            }
             Some(ResolvedTarget::Numbered(classes)) => {
-                let value = parse_number(cell, None, place)?;
+                let value = parse_number(cell, LABEL, place)?;
                 if value < 0.0 || value >= *classes as f32 || value != libm::truncf(value) {
                     return Err(outside(format!("0 to {}", *classes as i64 - 1)));
                 }
                 value as u32
             }
             Some(ResolvedTarget::Above(threshold)) => {
-                u32::from(parse_number(cell, None, place)? > *threshold)
+                u32::from(parse_number(cell, LABEL, place)? > *threshold)
             }
             Some(ResolvedTarget::Real) | None => 0,
         };
         match &mut self.filled.targets {
             Targets::Class { labels, .. } => labels.push(class),
             Targets::Real(values) => {
-                values.push(parse_number(cell, None, || self.columns.place(row, at))?);
+                values.push(parse_number(cell, LABEL, || self.columns.place(row, at))?);
             }
             Targets::None => {}
         }
@@ -199,14 +206,17 @@ fn positions(names: &[String]) -> BTreeMap<&str, u32> {
     names.iter().enumerate().map(|(at, name)| (name.as_str(), at as u32)).collect()
 }
 
+/// A label is never filled in.
+const LABEL: (Cell, Option<f32>) = (Cell::Label, None);
+
 /// A finite number, or `fill` where the cell has none.
 fn parse_number(
-    cell: &[u8],
-    fill: Option<f32>,
-    place: impl Fn() -> super::super::error::Place,
+    bytes: &[u8],
+    (cell, fill): (Cell, Option<f32>),
+    place: impl Fn() -> Place,
 ) -> Result<f32, DataError> {
-    let text = || String::from_utf8_lossy(cell).into_owned();
-    if let Some(value) = std::str::from_utf8(cell).ok().and_then(|text| text.parse::<f32>().ok()) {
+    let text = || String::from_utf8_lossy(bytes).into_owned();
+    if let Some(value) = std::str::from_utf8(bytes).ok().and_then(|text| text.parse::<f32>().ok()) {
         if value.is_finite() {
             return Ok(value);
         }
@@ -214,9 +224,9 @@ fn parse_number(
             return Err(DataError::NotFinite { place: place(), text: text() });
         }
     }
-    match (is_missing(cell), fill) {
+    match (is_missing(bytes), fill) {
         (true, Some(value)) => Ok(value),
-        (true, None) => Err(DataError::Missing { place: place() }),
-        (false, _) => Err(DataError::NotANumber { place: place(), text: text() }),
+        (true, None) => Err(DataError::Missing { place: place(), cell }),
+        (false, _) => Err(DataError::NotANumber { place: place(), text: text(), cell }),
     }
 }

@@ -33,6 +33,9 @@ pub fn read_csv(path: impl AsRef<std::path::Path>, options: &CsvOptions) -> Resu
 pub(crate) fn read_input(input: &Input, options: &CsvOptions) -> Result<Loaded, DataError> {
     let mut reader = open(input, options)?;
     let header = reader.headers().map_err(|error| csv_error(input, error))?.clone();
+    if header.iter().all(str::is_empty) {
+        return Err(DataError::Empty { file: input.name() });
+    }
     let columns = Columns::assign(input.name(), header.iter().map(str::to_string).collect(), options)?;
     let survey = Survey::take(input, reader, &columns, options)?;
     let filled = Filled::read(input, open(input, options)?, &columns, &survey)?;

@@ -3,9 +3,9 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::super::dataset::MAX_RECORDS;
-use super::super::error::DataError;
+use super::super::error::{Cell, DataError};
 use super::super::input::Input;
-use super::super::targets::MAX_DISCOVERED_CLASSES;
+use super::super::targets::{MAX_DISCOVERED_CLASSES, WholeNumbers};
 use super::columns::{Columns, Role};
 use super::options::{CsvOptions, TargetKind};
 use super::{CsvReader, csv_error, is_missing};
@@ -35,6 +35,8 @@ pub(super) struct Categories {
 #[derive(Debug, Clone, PartialEq)]
 pub(super) enum ResolvedTarget {
     Numbered(usize),
+    /// Whole numbers, however they are written: `1`, `+1` and `1.0` are one class.
+    Whole(WholeNumbers),
     Named(Vec<String>),
     Above(f32),
     Real,
@@ -88,6 +90,7 @@ impl Survey {
     /// Names of the classes, where they have names.
     pub(super) fn class_names(&self) -> Option<Vec<String>> {
         match &self.target {
+            Some(ResolvedTarget::Whole(values)) => Some(values.names()),
             Some(ResolvedTarget::Named(names)) => Some(names.clone()),
             Some(ResolvedTarget::Above(threshold)) => {
                 Some(vec![format!("at most {threshold}"), format!("above {threshold}")])
@@ -117,6 +120,7 @@ struct Tally {
 #[derive(Default)]
 struct LabelValues {
     seen: BTreeSet<String>,
+    whole: WholeNumbers,
     all_whole: bool,
     all_numbers: bool,
 }
@@ -152,7 +156,7 @@ impl Tally {
         if let Some(at) = columns.id {
             let cell = record[at].trim_ascii();
             if is_missing(cell) {
-                return Err(DataError::Missing { place: columns.place(row, at) });
+                return Err(DataError::Missing { place: columns.place(row, at), cell: Cell::Id });
             }
             if !self.groups.contains(cell) {
                 self.groups.insert(cell.to_vec());
@@ -202,14 +206,16 @@ impl Tally {
 
 impl LabelValues {
     fn add(&mut self, cell: &[u8]) {
-        // Once there are many numbers it is a real target, and the values need not be kept.
-        if is_missing(cell) || (self.all_numbers && self.seen.len() > MAX_DISCOVERED_CLASSES) {
+        // Once there are many numbers it is a real target unless a word follows, and no more values need to be kept.
+        let number = || std::str::from_utf8(cell).ok().and_then(|text| text.parse::<f64>().ok());
+        let is_real = self.all_numbers && (self.whole.count() > MAX_DISCOVERED_CLASSES || !self.all_whole);
+        if is_missing(cell) || (is_real && number().is_some()) {
             return;
         }
         if insert_word(&mut self.seen, cell) {
-            let number = std::str::from_utf8(cell).ok().and_then(|text| text.parse::<f64>().ok());
+            let number = number();
             self.all_numbers &= number.is_some();
-            self.all_whole &= number.is_some_and(|value| value == libm::trunc(value));
+            self.all_whole &= number.is_some_and(|value| self.whole.insert(value));
         }
     }
 }
@@ -222,16 +228,12 @@ fn resolve_target(declared: &TargetKind, found: Option<LabelValues>) -> Resolved
         TargetKind::Real => ResolvedTarget::Real,
         TargetKind::Discover => {
             let found = found.unwrap_or_default();
-            let few = found.seen.len() <= MAX_DISCOVERED_CLASSES;
-            if found.all_numbers && !(found.all_whole && few) {
-                return ResolvedTarget::Real;
+            let few = found.whole.count() <= MAX_DISCOVERED_CLASSES;
+            match (found.all_numbers, found.all_whole && few) {
+                (true, true) => ResolvedTarget::Whole(found.whole),
+                (true, false) => ResolvedTarget::Real,
+                (false, _) => ResolvedTarget::Named(found.seen.into_iter().collect()),
             }
-            let mut names: Vec<String> = found.seen.into_iter().collect();
-            if found.all_numbers {
-                let value = |name: &String| name.parse::<f64>().unwrap_or(f64::NAN);
-                names.sort_by(|a, b| value(a).total_cmp(&value(b)));
-            }
-            ResolvedTarget::Named(names)
         }
     }
 }

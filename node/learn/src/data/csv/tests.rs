@@ -86,6 +86,27 @@ fn labels_are_classes_or_numbers_as_declared_or_found() {
 }
 
 #[test]
+fn whole_numbers_are_one_class_however_they_are_written() {
+    let data = train("x,y\n1,-1\n2,1\n3,+1\n4,1.0\n5,-1e0\n", &labelled());
+    assert_eq!(data.labels().unwrap().as_ref(), [0, 1, 1, 1, 0]);
+    assert_eq!(data.class_names().unwrap(), ["-1", "1"]);
+    let data = train("x,y\n1,-0\n2,0\n3,10\n4,9\n", &labelled());
+    assert_eq!(data.class_names().unwrap(), ["0", "9", "10"]);
+    // Words stay what they are, and one word makes all of them words.
+    assert_eq!(train("x,y\n1,a\n2,1\n3,1.0\n", &labelled()).class_names().unwrap(), ["1", "1.0", "a"]);
+}
+
+#[test]
+fn a_missing_label_is_refused_without_the_advice_to_fill_it() {
+    for text in ["x,y\n1,1\n2,\n", "x,y\n1,a\n2,?\n", "x,y\n1,1.5\n2,NA\n"] {
+        let error = refused(text, &labelled(), &["row 2", "column `y`", "label is missing"]);
+        assert!(!error.hint().unwrap().contains("fill="), "{:?}", error.hint());
+    }
+    let error = refused("x,y\n1,1\n,2\n", &labelled(), &["row 2", "column `x`", "value is missing"]);
+    assert!(error.hint().unwrap().contains("fill="));
+}
+
+#[test]
 fn a_label_outside_the_classes_is_refused_with_row_and_classes() {
     let numbered = CsvOptions { target: TargetKind::Classes(2), ..labelled() };
     for label in ["2", "-1", "0.5"] {
@@ -159,8 +180,8 @@ fn rows_of_unequal_length_are_refused_with_their_line() {
 #[test]
 fn an_empty_file_and_one_without_rows_are_refused() {
     refused("x,y\n", &labelled(), &["`test.csv` has no records"]);
-    assert!(read("", &labelled()).is_err());
-    assert!(read("", &CsvOptions::default()).is_err());
+    refused("", &labelled(), &["`test.csv` has no records"]);
+    refused("\n\n", &CsvOptions::default(), &["`test.csv` has no records"]);
 }
 
 #[test]

@@ -5,7 +5,7 @@ use std::io;
 use libp2p::{Multiaddr, PeerId, Stream};
 use tokio::time::Instant;
 
-use super::{Current, EventLoop, Met, PROBE, PROTOCOL, chain};
+use super::{Current, EventLoop, Met, PROBE, chain};
 use crate::network::Event;
 use crate::network::admission::{Verdict, admission};
 use crate::network::behaviour::PENDING;
@@ -20,12 +20,11 @@ impl EventLoop {
             return;
         }
         self.greeting.push(peer);
-        let (mut streams, us) = (self.streams.clone(), self.introduction());
+        let (opened, us) = (self.swarm.behaviour_mut().streams.open(peer), self.introduction());
         self.hellos.spawn(async move {
-            let opened = streams.open_stream(peer, PROTOCOL).await;
-            let met = match opened {
+            let met = match opened.await {
                 Ok(stream) => converse(stream, &us, peer).await,
-                Err(error) => Err(HelloError::Wire(WireError::Io(io::Error::other(error)))),
+                Err(_) => Err(HelloError::Wire(WireError::Io(io::ErrorKind::NotConnected.into()))),
             };
             (peer, met)
         });
@@ -45,6 +44,7 @@ impl EventLoop {
         let card = Card {
             run: self.settings.run.clone(),
             config: self.settings.digest.0,
+            schema: self.schema,
             instance: self.instance,
             standing: self.standing.borrow().clone(),
             addresses: self.swarm.listeners().take(8).map(Multiaddr::to_string).collect(),
@@ -54,6 +54,7 @@ impl EventLoop {
             secret: self.settings.secret.clone(),
             card,
             config: self.settings.config.clone(),
+            schema: self.settings.schema.clone(),
         }
     }
 

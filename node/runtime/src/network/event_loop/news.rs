@@ -15,12 +15,18 @@ impl EventLoop {
             let _ = newcomer.send(Frame::Members(others));
         }
         self.news.push(newcomer.peer);
-        self.news_at.get_or_insert_with(|| Instant::now() + NEWS);
+        let now = Instant::now();
+        if self.news_at.is_none() {
+            let quiet = now.saturating_duration_since(self.news_told) > self.news_pause;
+            self.news_pause = if quiet { NEWS.0 } else { (2 * self.news_pause).min(NEWS.1) };
+            self.news_at = Some(now + self.news_pause);
+        }
     }
 
     /// One frame about all who came lately: one for each would be a frame per pair and node.
     pub(super) fn spread_news(&mut self) {
         self.news_at = None;
+        self.news_told = Instant::now();
         let news: Vec<Known> = self.news.drain(..).filter_map(|peer| self.book.known(&peer)).collect();
         for current in self.links.values() {
             let _ = current.link.send(Frame::Members(news.clone()));

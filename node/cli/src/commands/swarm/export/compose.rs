@@ -4,7 +4,13 @@ use super::{PORT, Plan, quoted, quoted_list};
 
 pub(super) fn text(plan: &Plan<'_>) -> String {
     let names: Vec<String> = (0..plan.nodes).map(|node| format!("node{node}")).collect();
-    let mut text = format!("name: {}\nservices:\n", quoted(&format!("murmur-{}", plan.name)));
+    let mut text = String::new();
+    if !plan.hosts.is_empty() {
+        text.push_str(
+            "# `docker stack deploy` puts each node on its host; `docker compose` runs all on this one.\n",
+        );
+    }
+    text.push_str(&format!("name: {}\nservices:\n", quoted(&format!("murmur-{}", plan.name))));
     for (node, name) in names.iter().enumerate() {
         let mut command: Vec<String> =
             ["node", "--swarm", "/run/secrets/swarm", "--state", "/state", "--no-mdns", "--log", "json"]
@@ -20,6 +26,10 @@ pub(super) fn text(plan: &Plan<'_>) -> String {
             // Compose would put its own variables where a dollar sign is.
             quoted_list(&command).replace('$', "$$"),
         ));
+        if let Some(host) = plan.hosts.get(node) {
+            let constraint = quoted(&format!("node.hostname == {host}"));
+            text.push_str(&format!("    deploy:\n      placement:\n        constraints: [{constraint}]\n"));
+        }
     }
     text.push_str("volumes:\n");
     names.iter().for_each(|name| text.push_str(&format!("  {name}: {{}}\n")));

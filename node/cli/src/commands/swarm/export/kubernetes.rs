@@ -19,7 +19,7 @@ pub(super) fn text(plan: &Plan<'_>) -> String {
          publishNotReadyAddresses: true\n  selector: {{app: {name}}}\n  ports: [{{name: p2p, port: {PORT}}}]\n---\n\
          apiVersion: apps/v1\nkind: StatefulSet\nmetadata:\n  name: {name}\nspec:\n  serviceName: {name}\n  \
          replicas: {nodes}\n  podManagementPolicy: Parallel\n  selector:\n    matchLabels: {{app: {name}}}\n  \
-         template:\n    metadata:\n      labels: {{app: {name}}}\n    spec:\n      containers:\n        - name: node\n          \
+         template:\n    metadata:\n      labels: {{app: {name}}}\n    spec:\n{affinity}      containers:\n        - name: node\n          \
          image: {image}\n          args: {args}\n          env:\n            - name: POD_INDEX\n              \
          valueFrom: {{fieldRef: {{fieldPath: \"metadata.labels['apps.kubernetes.io/pod-index']\"}}}}\n          \
          ports: [{{name: p2p, containerPort: {PORT}}}]\n          volumeMounts:\n            \
@@ -28,7 +28,24 @@ pub(super) fn text(plan: &Plan<'_>) -> String {
          volumeClaimTemplates:\n    - metadata: {{name: state}}\n      spec:\n        accessModes: [ReadWriteOnce]\n        \
          resources: {{requests: {{storage: 1Gi}}}}\n",
         nodes = plan.nodes,
+        affinity = affinity(plan, &name),
         image = quoted(plan.image),
         args = quoted_list(&command),
+    )
+}
+
+/// On the hosts that were named, one node on each.
+fn affinity(plan: &Plan<'_>, name: &str) -> String {
+    if plan.hosts.is_empty() {
+        return String::new();
+    }
+    format!(
+        "      affinity:\n        nodeAffinity:\n          requiredDuringSchedulingIgnoredDuringExecution:\n            \
+         nodeSelectorTerms:\n              - matchExpressions:\n                  \
+         - {{key: kubernetes.io/hostname, operator: In, values: {hosts}}}\n        \
+         podAntiAffinity:\n          requiredDuringSchedulingIgnoredDuringExecution:\n            \
+         - topologyKey: kubernetes.io/hostname\n              labelSelector:\n                \
+         matchLabels: {{app: {name}}}\n",
+        hosts = quoted_list(&plan.hosts),
     )
 }

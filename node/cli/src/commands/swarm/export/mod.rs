@@ -18,7 +18,8 @@ Examples:
   murmur swarm export --swarm demo.toml --format slurm | sbatch
 
 Each node takes its own share of the run's data set unless `--data` names a file that every machine has under the
-same name. Host names stand one to a line; systemd needs them, the others have names of their own.";
+same name. Host names stand one to a line, one for each node. systemd needs them; Slurm and Kubernetes then use these
+machines and no others; a compose file names them for `docker stack deploy`, while `docker compose` runs all on one.";
 
 /// The port on which exported nodes listen.
 const PORT: u16 = 7000;
@@ -88,10 +89,11 @@ impl Plan<'_> {
 /// Writes the text for an engine.
 pub(super) fn run(args: &Args) -> Result<ExitCode> {
     let file = SwarmFile::load(&args.swarm)?;
+    let hosts = args.hosts.as_deref().map(|path| hosts(path, file.nodes)).transpose()?;
     let plan = Plan {
         name: label(&file.name),
         nodes: file.nodes,
-        hosts: args.hosts.as_deref().map(hosts).transpose()?.unwrap_or_default(),
+        hosts: hosts.unwrap_or_default(),
         data: args.data.as_deref(),
         image: &args.image,
         swarm: &args.swarm,
@@ -107,17 +109,30 @@ pub(super) fn run(args: &Args) -> Result<ExitCode> {
     Ok(ExitCode::SUCCESS)
 }
 
-/// Host names: letters, digits, dots and dashes, so that none can break out of what it is written into.
-fn hosts(path: &Path) -> Result<Vec<String>> {
+/// One host name per node: letters, digits, dots and dashes, so that none can break out of what it is written into.
+fn hosts(path: &Path, nodes: usize) -> Result<Vec<String>> {
     let text = std::fs::read_to_string(path)
         .map_err(|error| Failure::from(error).context(format!("cannot read `{}`", path.display())))?;
     let lines = text.lines().map(str::trim).filter(|line| !line.is_empty() && !line.starts_with('#'));
-    lines
-        .map(|host| {
-            let fine = host.chars().all(|letter| letter.is_ascii_alphanumeric() || ".-".contains(letter));
-            if fine { Ok(host.to_owned()) } else { Err(Failure::new(format!("`{host}` is no host name"))) }
-        })
-        .collect()
+    let mut hosts: Vec<String> = Vec::new();
+    for host in lines {
+        let fine = host.chars().all(|letter| letter.is_ascii_alphanumeric() || ".-".contains(letter));
+        if !fine {
+            return Err(Failure::new(format!("`{host}` in `{}` is no host name", path.display()))
+                .hint("letters, digits, dots and dashes, one name to a line"));
+        }
+        if hosts.iter().any(|other| other.eq_ignore_ascii_case(host)) {
+            // Both would have the same port, the same unit and the same state.
+            return Err(Failure::new(format!("host `{host}` stands twice in `{}`", path.display()))
+                .hint("each host runs one node; several on one machine: `murmur swarm`, or a compose file without `--hosts`"));
+        }
+        hosts.push(host.to_owned());
+    }
+    if hosts.len() != nodes {
+        let text = format!("{} hosts in `{}` for a swarm of {nodes} nodes", hosts.len(), path.display());
+        return Err(Failure::new(text).hint("name one host per node, one to a line"));
+    }
+    Ok(hosts)
 }
 
 /// A name that every engine takes.

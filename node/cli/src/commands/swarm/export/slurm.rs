@@ -8,8 +8,15 @@ pub(super) fn text(plan: &Plan<'_>) -> String {
         Some(source) => format!("--data {}", shell(source)),
         None => format!("--shard \"$SLURM_PROCID/{nodes}\""),
     };
+    let hosts = match plan.hosts.as_slice() {
+        [] => String::new(),
+        hosts => format!(
+            "#SBATCH --nodes={nodes}\n#SBATCH --ntasks-per-node=1\n#SBATCH --nodelist={}\n",
+            hosts.join(",")
+        ),
+    };
     format!(
-        "#!/bin/bash\n#SBATCH --job-name=murmur-{name}\n#SBATCH --ntasks={nodes}\n#SBATCH --cpus-per-task=1\n\
+        "#!/bin/bash\n#SBATCH --job-name=murmur-{name}\n#SBATCH --ntasks={nodes}\n#SBATCH --cpus-per-task=1\n{hosts}\
          # Several tasks may share a host: each takes a port of its own.\nset -euo pipefail\n\
          swarm={swarm}\nstate=${{MURMUR_STATE:-$PWD/murmur-{name}}}\nexport swarm state\n\
          srun --ntasks={nodes} --kill-on-bad-exit=0 bash -c '\n\

@@ -4,8 +4,8 @@ use super::{PORT, Plan};
 use crate::failure::{Failure, Result};
 
 pub(super) fn text(plan: &Plan<'_>) -> Result<String> {
-    if plan.hosts.len() != plan.nodes {
-        let text = format!("{} hosts for a swarm of {} nodes", plan.hosts.len(), plan.nodes);
+    if plan.hosts.is_empty() {
+        let text = format!("units for {} nodes need the names of their hosts", plan.nodes);
         return Err(Failure::new(text).hint("name one host per node in a file: `--hosts FILE`"));
     }
     let mut text = String::new();

@@ -1,0 +1,94 @@
+//! How the processes of a swarm ended, and what is said about it.
+
+use crate::failure::Failure;
+use std::path::Path;
+use std::process::ExitCode;
+
+/// How the children ended.
+#[derive(Debug, Default)]
+pub(super) struct Ended {
+    pub(super) interrupted: bool,
+    /// Somebody did not want to wait any longer.
+    pub(super) killed: bool,
+    /// Bytes that all have sent.
+    pub(super) bytes: u64,
+    /// Nodes that died, with their last words.
+    pub(super) failed: Vec<(usize, String)>,
+}
+
+impl Ended {
+    pub(super) fn code(&self) -> ExitCode {
+        match (self.killed, self.interrupted, self.failed.is_empty()) {
+            (true, ..) => ExitCode::from(130),
+            (false, true, _) | (false, false, true) => ExitCode::SUCCESS,
+            (false, false, false) => ExitCode::from(1),
+        }
+    }
+
+    /// Who died, once where several died of the same.
+    pub(super) fn told(&self) -> String {
+        let mut told: Vec<(&str, Vec<String>)> = Vec::new();
+        for (node, words) in &self.failed {
+            match told.iter_mut().find(|(other, _)| other == words) {
+                Some((_, nodes)) => nodes.push(node.to_string()),
+                None => told.push((words, vec![node.to_string()])),
+            }
+        }
+        let line = |(words, nodes): (&str, Vec<String>)| {
+            let many = if nodes.len() == 1 { "" } else { "s" };
+            format!("node{many} {} died; the last words:\n{words}", nodes.join(", "))
+        };
+        told.into_iter().map(line).collect()
+    }
+
+    /// Why there is no log.
+    pub(super) fn nothing(&self, folder: &Path) -> Failure {
+        let text = match self.failed.first() {
+            Some((node, words)) => {
+                let words = if words.is_empty() { "    nothing\n" } else { words };
+                format!("the run did not begin: node {node} died; its last words:\n{}", words.trim_end())
+            }
+            None => "the run did not begin".to_owned(),
+        };
+        Failure::new(text)
+            .hint(format!("each node's messages are in `{}/nodes/*/stderr.log`", folder.display()))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn ended(words: [&str; 3]) -> Ended {
+        let failed = words.iter().enumerate().map(|(node, &words)| (node, words.to_owned())).collect();
+        Ended { failed, ..Ended::default() }
+    }
+
+    #[test]
+    fn what_several_died_of_is_said_once() {
+        let text = ended(["    error: a\n", "    error: b\n", "    error: a\n"]).told();
+        assert_eq!(
+            text,
+            "nodes 0, 2 died; the last words:\n    error: a\nnode 1 died; the last words:\n    error: b\n"
+        );
+    }
+
+    #[test]
+    fn a_run_without_a_log_names_what_the_first_node_died_of() {
+        let text = ended(["    error: no room\n"; 3]).nothing(Path::new("runs/x")).to_string();
+        assert!(text.contains("node 0 died; its last words:\n    error: no room\n"), "{text}");
+        assert!(text.contains("hint:") && text.contains("runs/x/nodes/*/stderr.log"), "{text}");
+    }
+
+    #[test]
+    fn to_be_stopped_is_no_failure_unless_it_was_by_force() {
+        let code = |ended: &Ended| format!("{:?}", ended.code());
+        let is = |wanted: ExitCode| format!("{wanted:?}");
+        let mut ended = ended(["", "", ""]);
+        assert_eq!(code(&ended), is(ExitCode::from(1)));
+        ended.interrupted = true;
+        assert_eq!(code(&ended), is(ExitCode::SUCCESS));
+        ended.killed = true;
+        assert_eq!(code(&ended), is(ExitCode::from(130)));
+    }
+}

@@ -1,0 +1,138 @@
+//! What is refused before anything is started, sent or spent, in words that name the reason.
+
+use std::path::Path;
+use std::process::Output;
+
+use crate::rig::{Home, introduce};
+
+fn murmur(folder: &Path, words: &[&str]) -> Output {
+    let mut command = std::process::Command::new(assert_cmd::cargo::cargo_bin!("murmur"));
+    command.args(words).current_dir(folder).output().expect("the program starts")
+}
+
+/// Fails with these words, once, and leaves nothing behind.
+fn refuses(words: &[&str], expected: &[&str]) {
+    let folder = tempfile::tempdir().expect("a folder");
+    let output = murmur(folder.path(), words);
+    let said = String::from_utf8_lossy(&output.stderr);
+    assert_eq!(output.status.code(), Some(2), "{words:?}: {said}");
+    for expected in expected {
+        assert!(said.contains(expected), "{words:?}: no `{expected}` in {said}");
+    }
+    assert_eq!(said.matches("error:").count(), 1, "{words:?}: {said}");
+    let left = std::fs::read_dir(folder.path()).expect("a folder").count();
+    assert_eq!(left, 0, "{words:?} left something behind");
+}
+
+#[test]
+fn what_a_swarm_cannot_do_is_said_before_anything_is_started() {
+    for kind in ["central", "alone", "local", "fedavg"] {
+        let set = format!("algorithm.kind={kind}");
+        let expected = ["exists only in the simulator", &format!("murmur sim --set {set}")];
+        refuses(&["swarm", "--nodes", "3", "--set", "rounds=5", "--set", &set], &expected);
+        refuses(&["swarm", "init", "--nodes", "3", "--set", &set, "--out", "f"], &expected);
+    }
+    for command in [&["swarm"][..], &["swarm", "init", "--out", "f"]] {
+        let with = |words: &[&'static str]| [command, words].concat();
+        refuses(&with(&["--nodes", "1"]), &["a swarm has at least two nodes", "hint:"]);
+        refuses(&with(&["--nodes", "0"]), &["`--nodes 0` on the command line"]);
+        refuses(
+            &with(&["--nodes", "3", "--set", "faults.drop_prob=0.1"]),
+            &["`faults.drop_prob = 0.1`", "murmur sim"],
+        );
+    }
+    refuses(&["swarm", "--set", "data=nofile.csv:label=y"], &["cannot open `nofile.csv`"]);
+    refuses(&["swarm", "--set", "partition.min_size=5000"], &["1438 records are too few", "hint:"]);
+}
+
+#[test]
+fn a_swarm_file_has_the_name_of_its_configuration() {
+    let folder = tempfile::tempdir().expect("a folder");
+    assert!(murmur(folder.path(), &["swarm", "init", "--nodes", "3", "--out", "f"]).status.success());
+    let text = std::fs::read_to_string(folder.path().join("f")).expect("a file");
+    assert!(text.contains("name = \"run\""), "{text}");
+}
+
+/// A table of `records` lines with two classes of this name.
+fn table(header: &str, classes: [&str; 2], records: usize) -> String {
+    let columns = header.split(',').count() - 1;
+    let line = |record: usize| {
+        let numbers = (0..columns).map(|column| format!("{}.{column},", record % 7));
+        format!("{}{}\n", numbers.collect::<String>(), classes[record % 2])
+    };
+    format!("{header}\n{}", (0..records).map(line).collect::<String>())
+}
+
+const TABLES: [&str; 4] = ["rounds=1000000", "model.kind=logistic", "batch_size=16", "partition.min_size=40"];
+
+/// Two nodes with these tables and options.
+fn with_tables(tables: [(&str, &str); 2]) -> (Home, Vec<crate::rig::Node>) {
+    let home = Home::new("tables", 2, &TABLES);
+    let mut nodes = Vec::new();
+    for (node, (table, options)) in tables.into_iter().enumerate() {
+        let file = home.path().join(format!("n{node}.csv"));
+        std::fs::write(&file, table).expect("a file");
+        nodes.push(home.command_with_data(node, &format!("{}:{options}", file.display())).go());
+    }
+    introduce(&mut nodes);
+    (home, nodes)
+}
+
+#[test]
+fn nodes_whose_data_have_another_form_are_refused_by_name_and_spend_nothing() {
+    let ours = table("a,b,y", ["no", "yes"], 60);
+    for (theirs, expected) in [
+        (table("a,b,y", ["yes", "zz"], 60), "class 0: ours `no`, theirs `yes`"),
+        (table("b,a,y", ["no", "yes"], 60), "feature 0: ours `a`, theirs `b`"),
+        (table("a,b,c,y", ["no", "yes"], 60), "features: ours 2, theirs 3"),
+    ] {
+        let (home, mut nodes) = with_tables([(&ours, "label=y"), (&theirs, "label=y")]);
+        nodes[0].until(expected, |status| status["notice"].as_str()?.contains(expected).then_some(()));
+        nodes[1]
+            .until("a reason", |status| status["notice"].as_str()?.contains("another form").then_some(()));
+        assert!(nodes.into_iter().all(crate::rig::Node::stop));
+        for node in 0..2 {
+            assert_eq!(home.records(node).len(), 0, "{expected}: something was spent");
+        }
+    }
+}
+
+#[test]
+fn nodes_with_some_of_the_classes_declare_all_of_them() {
+    let (ours, theirs) = (table("a,b,y", ["no", "yes"], 60), table("a,b,y", ["yes", "zz"], 60));
+    let options = "label=y,classes=no+yes+zz";
+    let (_home, mut nodes) = with_tables([(&ours, options), (&theirs, options)]);
+    nodes.iter_mut().for_each(|node| node.until_round(2));
+    assert!(nodes.into_iter().all(crate::rig::Node::stop));
+}
+
+#[test]
+fn a_forgotten_label_is_what_the_error_is_about() {
+    let home = Home::new("label", 2, &TABLES);
+    let file = home.path().join("n0.csv");
+    std::fs::write(&file, table("a,b,y", ["no", "yes"], 60)).expect("a file");
+    let output = home.command_with_data(0, &file.display().to_string()).output();
+    let said = String::from_utf8_lossy(&output.stderr);
+    assert_eq!(output.status.code(), Some(2), "{said}");
+    assert!(said.contains("is to be predicted") && said.contains(":label=COLUMN`"), "{said}");
+    assert!(!home.state(0).exists(), "nothing was begun");
+}
+
+#[test]
+fn with_another_secret_both_sides_say_what_is_wrong_and_where() {
+    let (home, other) = (Home::new("secret", 2, &[]), Home::new("secret", 2, &[]));
+    let mut first = home.command(0).go();
+    let mut second = other.command(1).go();
+    let address = first.address();
+    second.meet(&address);
+    for (node, place) in
+        [(&mut first, "/ip4/127.0.0.1/"), (&mut second, address.split("/p2p/").next().unwrap_or(""))]
+    {
+        let notice = node.until("a word about the secret", |status| {
+            let notice = status["notice"].as_str()?;
+            notice.contains("another swarm secret").then(|| notice.to_owned())
+        });
+        assert!(notice.contains(place), "{notice}");
+    }
+    assert!(first.stop() && second.stop());
+}
