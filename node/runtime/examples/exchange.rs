@@ -81,6 +81,7 @@ fn network(task: &Task) -> Outcome<Network> {
         nodes: 2,
         digest: Digest::of_text(""),
         config: String::new(),
+        schema: runtime::schema::Schema::default().into(),
         limits: Limits::for_model(task.parameters),
         patience: Patience::default(),
         listen: vec![LISTEN.parse()?],

@@ -101,6 +101,7 @@ fn settings(identity: Identity, secret: &Secret, peers: &[Multiaddr]) -> Setting
         nodes: 2,
         digest: Digest::of_text(CONFIG),
         config: CONFIG.into(),
+        schema: runtime::schema::Schema::default().into(),
         limits: Limits::for_model(PLANTED.len()),
         patience: Patience::default(),
         listen: vec!["/ip4/127.0.0.1/tcp/0".parse().expect("a constant")],

@@ -248,7 +248,7 @@ impl Driver {
         let Stage::Gathering { ledger_has, .. } = &mut self.stage else { return Ok(false) };
         let found = std::mem::take(ledger_has.as_mut());
         let Some(begun) = found.begun.clone() else { return Ok(false) };
-        self.status.send_modify(|status| status.released_before = found.records);
+        self.status.send_modify(|status| status.recorded = found.records);
         if found.finished {
             let round = found.snapshot.as_ref().map_or(0, |snapshot| snapshot.round);
             self.status.send_modify(|status| {
@@ -313,7 +313,10 @@ impl Driver {
             changed = true;
             match output {
                 Output::Compute(job) => self.worker.compute(session.me, job),
-                Output::Record(record) => self.keeper.record(record),
+                Output::Record(record) => {
+                    self.status.send_if_modified(Status::on_record);
+                    self.keeper.record(record);
+                }
                 Output::Send { to, message } => {
                     let bytes = message.bytes();
                     // What was released is in the log before anybody can have it.

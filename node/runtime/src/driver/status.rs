@@ -34,8 +34,8 @@ pub struct Status {
     pub spent: Vec<(String, f64)>,
     /// Contributions made since the process started.
     pub released: u64,
-    /// Contributions that the ledger had at the start.
-    pub released_before: u64,
+    /// Contributions on record in the ledger, those of earlier starts included.
+    pub recorded: u64,
     /// Bytes of messages, sent and received.
     pub bytes: (u64, u64),
     /// Messages that could not be queued or sent.
@@ -71,11 +71,17 @@ impl Status {
             loss: None,
             spent: Vec::new(),
             released: 0,
-            released_before: 0,
+            recorded: 0,
             bytes: (0, 0),
             dropped: 0,
             notice: None,
         }
+    }
+
+    /// Counts what goes into the ledger; nobody need look at once.
+    pub(crate) fn on_record(&mut self) -> bool {
+        self.recorded += 1;
+        false
     }
 
     /// Takes in what the node logs.

@@ -6,7 +6,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use futures::{AsyncRead, AsyncWrite};
+use futures::{AsyncRead, AsyncReadExt, AsyncWrite, AsyncWriteExt};
 use libp2p::PeerId;
 
 use super::difference::differences;
@@ -16,6 +16,9 @@ use crate::wire::{Card, Frame, Greeting, Limits, Refusal, WireError, read_frame,
 
 /// How long all of it may take.
 pub(crate) const DEADLINE: Duration = Duration::from_secs(10);
+
+/// How long the other side may take to read why there will be no conversation.
+const PARTING: Duration = Duration::from_secs(2);
 
 /// Numbers never travel before the end of the hello.
 const MEMBER: Limits = Limits { header: crate::wire::MAX_HEADER, values: 0 };
@@ -95,7 +98,23 @@ pub(crate) async fn hello(
         prove(io, us, them).await?;
         exchange_cards(io, us).await
     };
-    tokio::time::timeout(DEADLINE, exchange).await.map_err(|_| HelloError::Slow)?
+    let met = tokio::time::timeout(DEADLINE, exchange).await.map_err(|_| HelloError::Slow)?;
+    if let Err(HelloError::OtherRun { .. } | HelloError::Config { .. } | HelloError::Schema { .. }) = &met {
+        part(io).await;
+    }
+    met
+}
+
+/// Waits until the other side has read what it needs to know the difference too: who hangs up first would leave it with a lost connection and no reason.
+async fn part(io: &mut (impl AsyncRead + AsyncWrite + Unpin)) {
+    let until_they_close = async {
+        io.close().await?;
+        let mut rest = [0; 64];
+        while io.read(&mut rest).await? > 0 {}
+        std::io::Result::Ok(())
+    };
+    // They may have gone already, or never close: both are no matter.
+    let _ = tokio::time::timeout(PARTING, until_they_close).await;
 }
 
 /// The second half, between two who know the secret.
@@ -230,7 +249,8 @@ mod tests {
         let secret = Secret::generate().unwrap();
         let a = introduction(&secret, "rounds = 1\n[privacy]\nepsilon = 4.0");
         let b = introduction(&secret, "rounds = 1\n[privacy]\nepsilon = 8.0");
-        let (of_b, _) = meet(&a, &b).await;
+        let (of_b, of_a) = meet(&a, &b).await;
+        assert!(matches!(of_a, Err(HelloError::Config { .. })), "{of_a:?}");
         let text = of_b.unwrap_err().to_string();
         assert!(text.contains("privacy.epsilon: ours 4.0, theirs 8.0"), "{text}");
         assert!(!text.contains("rounds"), "{text}");

@@ -12,6 +12,9 @@ const MOST: usize = 1024;
 /// A single call that ends in the handshake can have many reasons: the other may just have stopped.
 const PATIENCE: u32 = 2;
 
+/// How libp2p says that a connection was of no use.
+const GARBLED: [&str; 3] = ["Multistream select failed", "Handshake failed", "Timeout has been reached"];
+
 /// How often somebody could not be understood.
 #[derive(Debug, Default)]
 pub(super) struct Strangers {
@@ -48,13 +51,13 @@ impl Strangers {
     }
 }
 
-/// Whether a connection was there, and then no word could be understood. By the words of libp2p's errors, whose types are hidden behind those of its
+/// Whether a connection was there, and then no word could be understood, or none came in time. By the words of libp2p's errors, whose types are hidden behind those of its
 /// transports; a test with two secrets notices where they change.
 pub(super) fn is_garbled(error: &(dyn std::error::Error + 'static)) -> bool {
     let mut next = Some(error);
     while let Some(error) = next {
         let text = error.to_string();
-        if text.contains("Multistream select failed") || text.contains("Handshake failed") {
+        if GARBLED.iter().any(|words| text.contains(words)) {
             return true;
         }
         next = error.source();

@@ -5,6 +5,7 @@ use std::time::Duration;
 
 use futures::TryFutureExt;
 use libp2p::core::muxing::StreamMuxerBox;
+use libp2p::core::transport::timeout::{TransportTimeout, TransportTimeoutError};
 use libp2p::core::transport::{Boxed, Transport, upgrade};
 use libp2p::identity::Keypair;
 use libp2p::pnet::{PnetConfig, PreSharedKey};
@@ -12,6 +13,9 @@ use libp2p::{PeerId, dns, noise, tcp, yamux};
 
 /// How long a connection may take until it is encrypted: who dawdles is dropped.
 const HANDSHAKE: Duration = Duration::from_secs(10);
+/// How long it may take until there is one. Less than [`HANDSHAKE`], so that running out of that means that somebody was there and said nothing
+/// that could be understood: with another key most lengths are noise, and both sides wait for more.
+const CONNECT: Duration = Duration::from_secs(8);
 
 /// The transport of a node. A machine without name servers can still use addresses of numbers.
 pub(crate) fn transport(
@@ -31,7 +35,11 @@ pub(crate) fn transport(
 fn nameless(keypair: &Keypair, network_key: [u8; 32]) -> io::Result<Boxed<(PeerId, StreamMuxerBox)>> {
     let private = PnetConfig::new(PreSharedKey::new(network_key));
     let noise = noise::Config::new(keypair).map_err(io::Error::other)?;
-    let tcp = tcp::tokio::Transport::new(tcp::Config::default())
+    let tcp = TransportTimeout::new(tcp::tokio::Transport::new(tcp::Config::default()), CONNECT)
+        .map_err(|error| match error {
+            TransportTimeoutError::Other(error) => error,
+            _ => io::Error::new(io::ErrorKind::TimedOut, "no connection"),
+        })
         .and_then(move |socket, _| private.handshake(socket).map_err(io::Error::other))
         .upgrade(upgrade::Version::V1Lazy)
         .authenticate(noise)

@@ -24,7 +24,7 @@ fn the_bytes_of_a_sum_are_these() {
     };
     let mut expected = vec![28, 0, 0, 0];
     // Version, two numbers, a message, run, round, step, a sum, epoch, count.
-    expected.extend([1, 2, 9, 7, 3, 1, 0, 2, 4]);
+    expected.extend([2, 2, 9, 7, 3, 1, 0, 2, 4]);
     expected.extend([9; 16]);
     expected.push(1);
     expected[0] = (expected.len() - 4) as u8;

@@ -118,12 +118,12 @@ mod tests {
         let said = |words: &[&str]| {
             let layer = protocol::config::Layer::from_flags("--set", words).unwrap();
             let setup = Setup::new(protocol::config::Config::from_layers([layer]).unwrap()).unwrap();
-            let setup = parse(&["budget.epsilon=1"]).unwrap().apply(setup).unwrap();
+            let setup = parse(&["budget.epsilon=1.9"]).unwrap().apply(setup).unwrap();
             setup.settings.budget.last().unwrap().name.clone()
         };
-        let sampled = said(&["nodes=2", "rounds=20", "batch_size=16"]);
+        let sampled = said(&["nodes=2", "rounds=100", "batch_size=16"]);
         assert!(sampled.contains("own limit (a bound:") && sampled.contains("min_size"), "{sampled}");
-        let whole = said(&["nodes=2", "rounds=20", "batch_size=all"]);
+        let whole = said(&["nodes=2", "rounds=100", "batch_size=all"]);
         assert!(whole.ends_with("own limit"), "{whole}");
     }
 }

@@ -163,14 +163,10 @@ pub(super) fn farewell(outcome: &Outcome, state: &Path) {
     let status = &outcome.status;
     let what = if outcome.finished { "finished" } else { "stopped" };
     eprintln!(
-        "{what} after round {} of {} with {} contributions{}; state in `{}`{}",
+        "{what} after round {} of {} with {} contributions on record; state in `{}`{}",
         status.round,
         status.rounds,
-        status.released_before + status.released,
-        match status.released_before {
-            0 => String::new(),
-            _ => format!(" on record, {} of them since this start", status.released),
-        },
+        status.recorded,
         state.display(),
         if outcome.finished { "" } else { ", the same command goes on" }
     );
