@@ -180,7 +180,6 @@ impl<'w> Engine<'w> {
             self.messages += std::mem::take(&mut report.messages);
             self.dropped += std::mem::take(&mut report.dropped);
             self.lines.append(&mut report.lines);
-            report.presence.drain(..).for_each(|node| self.progress.on_presence(node));
             if let Some(error) = report.error.take()
                 && failed.as_ref().is_none_or(|(time, ..)| error.0 < *time)
             {
@@ -196,6 +195,10 @@ impl<'w> Engine<'w> {
                 self.agreement.check(&line)?;
             }
             sink(&LogLine { time: Time(line.time), node: Some(line.node), event: line.event });
+        }
+        // After the lines: the last line of a node that was lost must not make it count again.
+        for shard in &mut self.shards {
+            shard.report.presence.drain(..).for_each(|node| self.progress.on_presence(node));
         }
         failed.map_or(Ok(()), |(_, _, error)| Err(error))
     }

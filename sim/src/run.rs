@@ -66,8 +66,8 @@ pub struct RunResult {
     pub bytes_per_node: f64,
     /// Rounds that were given up.
     pub broken_rounds: u64,
-    /// Rounds that ended.
-    pub finished_rounds: u32,
+    /// Rounds that ended and were not given up.
+    pub finished_rounds: u64,
     /// Virtual time, in seconds.
     pub time: f64,
     /// z: noise divided by the clip norm.
@@ -259,7 +259,7 @@ fn result(setup: &Setup, quality: Quality, privacy: Summary, end: &End) -> RunRe
         consensus_distance: quality.consensus_distance,
         bytes_per_node: end.bytes as f64 / config.nodes as f64,
         broken_rounds: privacy.broken_rounds,
-        finished_rounds: end.rounds,
+        finished_rounds: u64::from(end.rounds).saturating_sub(privacy.broken_rounds),
         time: end.time.seconds(),
         noise_multiplier: setup.work.noise_multiplier,
         privacy,

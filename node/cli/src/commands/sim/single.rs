@@ -68,7 +68,7 @@ fn write_folder(folder: &mut Folder, setup: &Setup, done: &Done, result: &RunRes
     } else if done.model.iter().all(|value| value.is_finite()) {
         let info = CheckpointInfo {
             config_digest: setup.digest.to_string(),
-            round: u64::from(result.finished_rounds),
+            round: result.finished_rounds,
             guarantee: report::guarantee(result),
         };
         folder.save_model(setup.model.as_ref(), &done.model, &info)?;

@@ -71,7 +71,7 @@ impl Report {
             consensus_distance: quality.consensus_distance,
             bytes_per_node: *bytes as f64 / config.nodes as f64,
             broken_rounds: privacy.broken_rounds,
-            finished_rounds: lines.iter().filter_map(finished).max().unwrap_or(0),
+            finished_rounds: lines.iter().filter_map(finished).max().map_or(0, u64::from),
             time: lines.iter().map(|line| line.time.seconds()).fold(0.0, f64::max),
             noise_multiplier: setup.planned.noise_multiplier,
             privacy,
@@ -92,7 +92,7 @@ impl Report {
         }
         let info = CheckpointInfo {
             config_digest: setup.digest.to_string(),
-            round: u64::from(self.result.finished_rounds),
+            round: self.result.finished_rounds,
             guarantee: self.guarantee(),
         };
         Ok(folder.save_model(setup.model.as_ref(), &self.model, &info)?)
