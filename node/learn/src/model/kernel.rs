@@ -6,6 +6,7 @@
 use faer::linalg::matmul::matmul;
 use faer::{Accum, MatMut, MatRef, Par};
 use privacy::vectorised;
+use rayon::prelude::*;
 
 /// `out = left · right`, on one thread: the batch is what is divided among threads, not a product.
 pub(crate) fn multiply(out: MatMut<'_, f32>, left: MatRef<'_, f32>, right: MatRef<'_, f32>) {
@@ -24,10 +25,7 @@ pub(crate) fn matrix_mut(values: &mut [f32], rows: usize, columns: usize) -> Mat
 
 /// `values[i] += addend[i]`.
 pub(crate) fn add(values: &mut [f32], addend: &[f32]) {
-    vectorised(
-        #[inline(always)]
-        || values.iter_mut().zip(addend).for_each(|(value, &more)| *value += more),
-    );
+    in_pieces(values, addend, |value, more| *value += more);
 }
 
 /// `sums[i] += addend[i]`, in double precision.
@@ -40,18 +38,29 @@ pub(crate) fn add_to_doubles(sums: &mut [f64], addend: &[f32]) {
 
 /// `values[i] += factor · addend[i]`.
 pub(crate) fn add_scaled(values: &mut [f32], factor: f32, addend: &[f32]) {
-    vectorised(
-        #[inline(always)]
-        || values.iter_mut().zip(addend).for_each(|(value, &more)| *value += factor * more),
-    );
+    in_pieces(values, addend, |value, more| *value += factor * more);
 }
 
 /// `values[i] = factor · values[i] + addend[i]`.
 pub(crate) fn scale_and_add(values: &mut [f32], factor: f32, addend: &[f32]) {
-    vectorised(
-        #[inline(always)]
-        || values.iter_mut().zip(addend).for_each(|(value, &more)| *value = factor * *value + more),
-    );
+    in_pieces(values, addend, |value, more| *value = factor * *value + more);
+}
+
+/// Applies `f` to each value and its partner; long vectors on several threads.
+fn in_pieces(values: &mut [f32], others: &[f32], f: impl Fn(&mut f32, f32) + Sync) {
+    /// 64 KiB: less would not be worth handing over.
+    const PIECE: usize = 1 << 14;
+    let apply = |values: &mut [f32], others: &[f32]| {
+        vectorised(
+            #[inline(always)]
+            || values.iter_mut().zip(others).for_each(|(value, &other)| f(value, other)),
+        );
+    };
+    if values.len() < 4 * PIECE {
+        return apply(values, others);
+    }
+    let pieces = values.par_chunks_mut(PIECE).zip(others.par_chunks(PIECE));
+    pieces.for_each(|(values, others)| apply(values, others));
 }
 
 /// Adds `bias` to every row.

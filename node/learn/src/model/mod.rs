@@ -54,6 +54,10 @@ use crate::data::Task;
 /// Rows of one chunk unless a model asks for fewer. Small, so that activations stay in the cache and that rounding
 /// errors of a sum stay small (see [`crate::gradient::rounding`]); large enough for fast matrix products.
 const CHUNK_ROWS: usize = 64;
+/// Rows of one chunk of a large model, for which adding one more vector of its length costs more than the wider rounding bound.
+const LARGE_CHUNK_ROWS: usize = 128;
+/// Parameters of a large model.
+const LARGE: usize = 1 << 15;
 
 /// The shape of a model.
 pub trait Model: std::fmt::Debug + Send + Sync {
@@ -93,7 +97,7 @@ pub trait Model: std::fmt::Debug + Send + Sync {
 
     /// Rows of the chunks that this model works on fastest.
     fn chunk_rows(&self) -> usize {
-        CHUNK_ROWS
+        if self.parameter_count() < LARGE { CHUNK_ROWS } else { LARGE_CHUNK_ROWS }
     }
 
     /// λ of a penalty (λ/2)‖θ‖² that is part of the loss.
