@@ -10,6 +10,10 @@ use protocol::config::{Config, Layer};
 use protocol::{RunEvent, Setup};
 use sim::{Options, simulate};
 
+/// As in `murmur`.
+#[global_allocator]
+static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
+
 fn main() -> Result<(), Box<dyn std::error::Error>> {
     let mut options = Options::default();
     let mut layers = Vec::new();

@@ -32,6 +32,9 @@ struct Cli {
 
 const VERSION: &str = concat!(env!("CARGO_PKG_VERSION"), " (", env!("MURMUR_COMMIT"), ")");
 
+#[global_allocator]
+static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
+
 fn main() -> ExitCode {
     match commands::run(Cli::parse().command) {
         Ok(code) => code,

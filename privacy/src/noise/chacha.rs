@@ -26,6 +26,29 @@ pub(super) struct KeyStream<'a> {
     pub(super) next_block: u64,
 }
 
+/// Words of a stream one by one, for those who need few; none is made before the first is asked for.
+pub(super) struct Words<'a> {
+    stream: KeyStream<'a>,
+    blocks: [Block; 6],
+    used: usize,
+}
+
+impl<'a> Words<'a> {
+    pub(super) fn new(stream: KeyStream<'a>) -> Self {
+        let blocks = [[0; 8]; 6];
+        Self { stream, used: blocks.as_flattened().len(), blocks }
+    }
+
+    pub(super) fn next(&mut self) -> u64 {
+        if self.used == self.blocks.as_flattened().len() {
+            self.stream.fill(&mut self.blocks);
+            self.used = 0;
+        }
+        self.used += 1;
+        self.blocks.as_flattened()[self.used - 1]
+    }
+}
+
 impl KeyStream<'_> {
     /// Overwrites `out` with the next blocks.
     pub(super) fn fill(&mut self, out: &mut [Block]) {

@@ -1,9 +1,6 @@
 //! The key of one bulk call, and the chunks that are made from it.
 
-use rand_chacha::rand_core::{Rng, SeedableRng};
-use rand_chacha::{ChaCha8Rng, ChaCha12Rng};
-
-use super::chacha::{KeyStream, Rounds};
+use super::chacha::{KeyStream, Rounds, Words};
 use super::normal;
 
 /// A ChaCha key with the number of rounds it is to be used with. Used for one bulk call, then forgotten.
@@ -18,7 +15,7 @@ pub enum Key {
 impl Key {
     /// The words of chunk `index`: the beginning of stream 2·`index`.
     pub(super) fn fill_words(&self, index: usize, chunk: &mut [u64]) {
-        let mut from = self.stream(index);
+        let mut from = self.stream(2 * index as u64);
         let (whole, rest) = chunk.as_chunks_mut::<8>();
         from.fill(whole);
         if !rest.is_empty() {
@@ -31,27 +28,18 @@ impl Key {
     /// Replaces each value of chunk `index` by `f(value, fresh standard normal)`. Sample `j` is made from word `j` of stream 2·`index`; the
     /// few that need more words take them from stream 2·`index` + 1.
     pub(super) fn combine<T: Copy>(&self, index: usize, chunk: &mut [T], f: impl Fn(T, f64) -> T) {
-        let mut from = self.stream(index);
-        let spare = 2 * index as u64 + 1;
-        match self {
-            Self::TwelveRounds(key) => {
-                let mut more = ChaCha12Rng::from_seed(*key);
-                more.set_stream(spare);
-                normal::combine(&mut from, &mut || more.next_u64(), chunk, f);
-            }
-            Self::EightRounds(key) => {
-                let mut more = ChaCha8Rng::from_seed(*key);
-                more.set_stream(spare);
-                normal::combine(&mut from, &mut || more.next_u64(), chunk, f);
-            }
+        let mut spare = Words::new(self.stream(2 * index as u64 + 1));
+        normal::combine(&mut self.stream(2 * index as u64), &mut || spare.next(), chunk, f);
+        if matches!(self, Self::TwelveRounds(_)) {
+            normal::forget();
         }
     }
 
-    fn stream(&self, index: usize) -> KeyStream<'_> {
+    fn stream(&self, number: u64) -> KeyStream<'_> {
         let (rounds, key) = match self {
             Self::TwelveRounds(key) => (Rounds::Twelve, key),
             Self::EightRounds(key) => (Rounds::Eight, key),
         };
-        KeyStream { rounds, key, stream: 2 * index as u64, next_block: 0 }
+        KeyStream { rounds, key, stream: number, next_block: 0 }
     }
 }

@@ -6,6 +6,7 @@
 //! In blocks of a few hundred: the words, then the layers (table look-ups, one by one), then everything else in vector loops. The 1.2 % of
 //! draws that fall outside their layer's rectangle are listed on the way and made anew before the last loop.
 
+use std::cell::RefCell;
 use std::sync::LazyLock;
 
 use super::bits::open_unit;
@@ -38,18 +39,40 @@ pub(super) fn combine<T: Copy>(
     f: impl Fn(T, f64) -> T,
 ) {
     let tables = &*TABLES;
-    let mut blocks: [Block; BLOCKS] = [[0; 8]; BLOCKS];
-    let mut normals = [0.0; SAMPLES];
-    for values in values.chunks_mut(SAMPLES) {
-        let blocks = &mut blocks[..values.len().div_ceil(8)];
-        words.fill(blocks);
-        let normals = &mut normals[..values.len()];
-        tables.normals(&blocks.as_flattened()[..values.len()], normals, more);
-        vectorised(
-            #[inline(always)]
-            || values.iter_mut().zip(&*normals).for_each(|(value, &normal)| *value = f(*value, normal)),
-        );
-    }
+    SCRATCH.with_borrow_mut(|scratch| {
+        for values in values.chunks_mut(SAMPLES) {
+            let blocks = &mut scratch.blocks[..values.len().div_ceil(8)];
+            words.fill(blocks);
+            let normals = &mut scratch.normals[..values.len()];
+            tables.normals(&blocks.as_flattened()[..values.len()], normals, &mut scratch.outside, more);
+            vectorised(
+                #[inline(always)]
+                || values.iter_mut().zip(&*normals).for_each(|(value, &normal)| *value = f(*value, normal)),
+            );
+        }
+    });
+}
+
+thread_local! {
+    /// Kept between calls: making it anew would be a twentieth of a small one.
+    static SCRATCH: RefCell<Scratch> = const {
+        RefCell::new(Scratch { blocks: [[0; 8]; BLOCKS], normals: [0.0; SAMPLES], outside: [0; SAMPLES] })
+    };
+}
+
+/// Overwrites what the last call on this thread left behind: words and normals of secret noise.
+pub(super) fn forget() {
+    SCRATCH.with_borrow_mut(|scratch| {
+        scratch.blocks = [[0; 8]; BLOCKS];
+        scratch.normals = [0.0; SAMPLES];
+    });
+}
+
+struct Scratch {
+    blocks: [Block; BLOCKS],
+    normals: [f64; SAMPLES],
+    /// Which samples fell outside their layer's rectangle.
+    outside: [u16; SAMPLES],
 }
 
 impl Tables {
@@ -67,8 +90,13 @@ impl Tables {
     }
 
     /// One normal for each word.
-    fn normals(&self, words: &[u64], out: &mut [f64], more: &mut impl FnMut() -> u64) {
-        let mut outside = [0_u16; SAMPLES];
+    fn normals(
+        &self,
+        words: &[u64],
+        out: &mut [f64],
+        outside: &mut [u16; SAMPLES],
+        more: &mut impl FnMut() -> u64,
+    ) {
         let mut count = 0;
         for (i, (out, &word)) in out.iter_mut().zip(words).enumerate() {
             let (edge, limit) = self.layer[(word & 0xff) as usize];

@@ -118,22 +118,27 @@ impl Workspace {
         } else {
             lanes.iter_mut().enumerate().for_each(run);
         }
-        let spare =
-            self.spare.take().filter(|values| values.len() == needs).unwrap_or_else(|| vec![0.0; needs]);
-        Ok(add_up(lanes, in_one_group, spare))
+        let spare = self.spare.take().filter(|values| values.len() == needs);
+        let mut out = spare.unwrap_or_else(|| vec![0.0; needs]);
+        add_up(lanes, in_one_group, &mut out);
+        Ok(out)
     }
 }
 
-/// The sum over lanes in their order, in the first lane's vector; `spare` takes its place.
-fn add_up(lanes: &mut [Lane], in_one_group: bool, spare: Vec<f32>) -> Vec<f32> {
+/// Replaces `out` by the sum over lanes in their order. Not in a lane's own vector: the thread that computes a lane keeps it in its cache.
+fn add_up(lanes: &mut [Lane], in_one_group: bool, out: &mut Vec<f32>) {
     let (first, others) = lanes.split_first_mut().expect("a workspace has at least one lane");
-    if in_one_group {
-        others.iter().for_each(|lane| kernel::add(&mut first.group, &lane.group));
-    } else {
-        for lane in others {
-            first.total.iter_mut().zip(&lane.total).for_each(|(sum, &more)| *sum += more);
+    match others.split_first() {
+        _ if !in_one_group => {
+            for lane in &*others {
+                first.total.iter_mut().zip(&lane.total).for_each(|(sum, &more)| *sum += more);
+            }
+            out.iter_mut().zip(&first.total).for_each(|(value, &sum)| *value = sum as f32);
         }
-        first.group.iter_mut().zip(&first.total).for_each(|(value, &sum)| *value = sum as f32);
+        None => std::mem::swap(out, &mut first.group),
+        Some((second, rest)) => {
+            kernel::sum_of_two(out, &first.group, &second.group);
+            rest.iter().for_each(|lane| kernel::add(out, &lane.group));
+        }
     }
-    std::mem::replace(&mut first.group, spare)
 }

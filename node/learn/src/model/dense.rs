@@ -35,6 +35,10 @@ macro_rules! methods_of_shape {
             self.shape.tensors($layers)
         }
 
+        fn parameter_count(&self) -> usize {
+            self.shape.parameter_count()
+        }
+
         fn pass(&self, rows: usize) -> Box<dyn $crate::model::Pass> {
             Box::new($crate::model::dense::DensePass::new(self.shape.clone(), rows))
         }
@@ -110,6 +114,11 @@ impl DenseShape {
             tensors.push(TensorShape::new(format!("{name}.bias"), vec![pair[1]], Filling::Zero));
         }
         tensors
+    }
+
+    /// Length of the flat vector, without naming its tensors: asked for in every step.
+    pub(crate) fn parameter_count(&self) -> usize {
+        self.widths.windows(2).map(|pair| (pair[0] + 1) * pair[1]).sum()
     }
 
     /// Where weights and bias of `layer` lie in the flat vector.

@@ -8,6 +8,11 @@ use faer::{Accum, MatMut, MatRef, Par};
 use privacy::vectorised;
 use rayon::prelude::*;
 
+/// Numbers of one task: 64 KiB; less would not be worth handing over.
+const PIECE: usize = 1 << 14;
+/// Numbers from which on several threads work on them.
+const WORTH_THREADS: usize = 4 * PIECE;
+
 /// `out = left · right`, on one thread: the batch is what is divided among threads, not a product.
 pub(crate) fn multiply(out: MatMut<'_, f32>, left: MatRef<'_, f32>, right: MatRef<'_, f32>) {
     matmul(out, Accum::Replace, left, right, 1.0, Par::Seq);
@@ -46,21 +51,36 @@ pub(crate) fn scale_and_add(values: &mut [f32], factor: f32, addend: &[f32]) {
     in_pieces(values, addend, |value, more| *value = factor * *value + more);
 }
 
+/// `out[i] = left[i] + right[i]`.
+pub(crate) fn sum_of_two(out: &mut [f32], left: &[f32], right: &[f32]) {
+    let apply = |((out, left), right): ((&mut [f32], &[f32]), &[f32])| {
+        vectorised(
+            #[inline(always)]
+            || {
+                let pairs = left.iter().zip(right);
+                out.iter_mut().zip(pairs).for_each(|(out, (&left, &right))| *out = left + right);
+            },
+        );
+    };
+    if out.len() < WORTH_THREADS {
+        return apply(((out, left), right));
+    }
+    let pieces = out.par_chunks_mut(PIECE).zip(left.par_chunks(PIECE)).zip(right.par_chunks(PIECE));
+    pieces.for_each(apply);
+}
+
 /// Applies `f` to each value and its partner; long vectors on several threads.
 fn in_pieces(values: &mut [f32], others: &[f32], f: impl Fn(&mut f32, f32) + Sync) {
-    /// 64 KiB: less would not be worth handing over.
-    const PIECE: usize = 1 << 14;
-    let apply = |values: &mut [f32], others: &[f32]| {
+    let apply = |(values, others): (&mut [f32], &[f32])| {
         vectorised(
             #[inline(always)]
             || values.iter_mut().zip(others).for_each(|(value, &other)| f(value, other)),
         );
     };
-    if values.len() < 4 * PIECE {
-        return apply(values, others);
+    if values.len() < WORTH_THREADS {
+        return apply((values, others));
     }
-    let pieces = values.par_chunks_mut(PIECE).zip(others.par_chunks(PIECE));
-    pieces.for_each(|(values, others)| apply(values, others));
+    values.par_chunks_mut(PIECE).zip(others.par_chunks(PIECE)).for_each(apply);
 }
 
 /// Adds `bias` to every row.
