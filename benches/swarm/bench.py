@@ -158,21 +158,21 @@ def connect(nodes):
 
 def compare(_):
     """The figures that `others.py` prints for other programs; each round of ours computes, draws noise and is on disk before it is sent."""
-    print("| program | nodes | start-up, s | a round, s | memory per node, MiB |\n|---|---|---|---|---|")
+    print("| program | nodes | start-up, s | a round, s | resident per node, MiB | its share, MiB |\n|---|---|---|---|---|---|")
     for nodes in [4, 8]:
         sizes = []
-        look = lambda pids: sizes.append([resident(pid) for pid in pids])
+        look = lambda pids: sizes.append([memory(pid) for pid in pids])
         with watched_swarm(nodes, look, "rounds=400", "privacy.noise_multiplier=1") as (began, run):
             startup = max(begun(run / "nodes" / str(node) / "stderr.log") - began for node in range(nodes))
             median = statistics.median(t for node in range(nodes) for t in round_times(run, node)) / 1000
-        most = max(sum(now) / len(now) for now in sizes if len(now) == nodes)
-        print(f"| murmur | {nodes} | {startup:.2f} | {median:.4f} | {most:.0f} |", flush=True)
+        most = [max(statistics.mean(each) for each in kind) for kind in zip(*(list(zip(*now)) for now in sizes if len(now) == nodes))]
+        print(f"| murmur | {nodes} | {startup:.2f} | {median:.4f} | {most[0]:.0f} | {most[1]:.0f} |", flush=True)
 
 
-def resident(pid):
-    """MiB of a process."""
-    status = Path(f"/proc/{pid}/status").read_text()
-    return sum(int(line.split()[1]) / 1024 for line in status.splitlines() if line.startswith("VmRSS"))
+def memory(pid):
+    """MiB of a process: all that is resident, and its share, for which a page that several processes use is divided among them."""
+    lines = Path(f"/proc/{pid}/smaps_rollup").read_text().splitlines()
+    return [sum(int(line.split()[1]) / 1024 for line in lines if line.startswith(key)) for key in ["Rss:", "Pss:"]]
 
 
 if __name__ == "__main__":

@@ -12,7 +12,8 @@ always.
 
 Start-up: from the command until every process is ready for the first round (hivemind: has its averager; p2pfl: sees all others). Round: hivemind: all call
 `step` at once, the median over rounds of the slowest; p2pfl: from one call of `fit` to the next, the median over rounds and nodes. Memory: resident memory of
-a process and its children (hivemind's own, and its libp2p daemon), the mean over nodes.
+a process and its children (hivemind's own, and its libp2p daemon), and its share of it (pages that several processes use are divided among them), the
+mean over nodes.
 
 No gradient, no privacy, no disk: both do less in a round than we do. p2pfl runs on numpy alone (torch would add to its memory), with its own settings for
 nodes on one machine (`set_standalone_settings`), without Ray, and without TLS: the package ships no certificates. Its rounds are slow because it votes,
@@ -190,26 +191,27 @@ def hear(process):
     raise SystemExit(f"a node ended: {process.args}")
 
 
-def resident(pid):
-    """MiB of a process and everything under it."""
-    total = 0
+def memory(pid):
+    """MiB of a process and everything under it: all that is resident, and its share of it (pages of several processes divided among them)."""
+    total = [0, 0]
     try:
-        total += int(next(l.split()[1] for l in Path(f"/proc/{pid}/status").read_text().splitlines() if l.startswith("VmRSS")))
+        lines = Path(f"/proc/{pid}/smaps_rollup").read_text().splitlines()
+        total = [sum(int(line.split()[1]) / 1024 for line in lines if line.startswith(key)) for key in ["Rss:", "Pss:"]]
         for task in Path(f"/proc/{pid}/task").iterdir():
             for child in (task / "children").read_text().split():
-                total += int(1024 * resident(int(child)))
-    except (OSError, StopIteration):
+                total = [a + b for a, b in zip(total, memory(int(child)))]
+    except OSError:
         pass
-    return total / 1024
+    return total
 
 
 def run(program, nodes, rounds):
     processes, startup, times, failed = PROGRAMS[program][1](nodes, rounds)
-    memory = statistics.mean(resident(process.pid) for process in processes)
+    resident, share = (statistics.mean(each) for each in zip(*(memory(process.pid) for process in processes)))
     for process in processes:
         end(process)
     median = statistics.median(times) if times else float("nan")
-    print(f"| {program} | {nodes} | {startup:.1f} | {median:.2f} | {memory:.0f} | {failed} of {rounds} rounds failed |", flush=True)
+    print(f"| {program} | {nodes} | {startup:.1f} | {median:.2f} | {resident:.0f} | {share:.0f} | {failed} of {rounds} rounds failed |", flush=True)
 
 
 PROGRAMS = {"hivemind": (hivemind_node, hivemind), "p2pfl": (p2pfl_node, p2pfl)}
@@ -227,7 +229,7 @@ if __name__ == "__main__":
     here = [program for program in PROGRAMS if importlib.util.find_spec(program)]
     for program in PROGRAMS.keys() - here:
         print(f"{program} is not installed in {sys.prefix}: left out", file=sys.stderr)
-    print("| program | nodes | start-up, s | a round, s | memory per node, MiB | |\n|---|---|---|---|---|---|", flush=True)
+    print("| program | nodes | start-up, s | a round, s | resident per node, MiB | its share, MiB | |\n|---|---|---|---|---|---|---|", flush=True)
     for program in here:
         for nodes in args.nodes:
             run(program, nodes, args.rounds)
