@@ -178,6 +178,8 @@ fn what_cannot_be_divided_is_refused_with_the_reason() {
         (message("pathological", &real, 2), ["`pathological`", "no classes"]),
         (message("natural", &real, 2), ["id column", "id=COLUMN"]),
         (message("natural", &classes(vec![0; 70], 1), 8), ["8 nodes", "7 groups"]),
+        // Groups are what counts, also where there are fewer records than nodes.
+        (message("natural", &classes(vec![0; 70], 1), 80), ["80 nodes", "7 groups"]),
         (message("pathological:classes_per_node=4", &few, 2), ["classes_per_node = 4", "3 classes"]),
         (message("pathological:classes_per_node=1", &few, 2), ["all 3 classes", "classes_per_node=2"]),
         // One record of class 1 cannot serve the two nodes that hold it.

@@ -30,6 +30,10 @@ impl PartitionSpec {
     pub fn divide(&self, data: &Dataset, nodes: usize, seed: u64) -> Result<Assignment, PartitionError> {
         self.check()?;
         self.check_needs(data)?;
+        // Before anything about records: who has three groups is not helped by a limit of a thousand records.
+        if let Some(groups) = self.own_nodes(data).filter(|&groups| nodes > groups) {
+            return Err(PartitionError::MoreNodesThanGroups { nodes, groups });
+        }
         self.check_counts(data.len(), nodes)?;
         let mut draws = Draws::new(seed, "partition");
         let (parts, moved) = match self.scheme {

@@ -117,13 +117,10 @@ pub(super) fn quantity_skew(
     sizes.into_iter().map(&mut take).collect()
 }
 
-/// Whole groups to nodes: one each, or joined so that sizes come out even.
+/// Whole groups to at most as many nodes: one each, or joined so that sizes come out even.
 pub(super) fn natural(data: &Dataset, nodes: usize, draws: &mut Draws) -> Result<Parts, PartitionError> {
     let mut groups = groups_with_records(data).ok_or(PartitionError::NeedsGroups)?;
-    if nodes > groups.len() {
-        return Err(PartitionError::MoreNodesThanGroups { nodes, groups: groups.len() });
-    }
-    if nodes == groups.len() {
+    if nodes >= groups.len() {
         return Ok(groups);
     }
     // The largest group first to the smallest node; groups of equal size in random order.
