@@ -127,44 +127,49 @@ mod avx2 {
         #[inline(always)]
         fn call(self) {
             let (simd, mut next) = (self.simd, self.from.next_block);
-            let blocks = |next| six_blocks(simd, self.from, next);
-            let mut whole = self.out.chunks_exact_mut(2 * PAIRS);
-            for out in &mut whole {
-                out.copy_from_slice(&blocks(next));
+            let (turns, (whole, rest)) = (turns(), self.out.as_chunks_mut());
+            for out in whole {
+                six_blocks(simd, self.from, &turns, next, out);
                 next += 2 * PAIRS as u64;
             }
-            let rest = whole.into_remainder();
             if !rest.is_empty() {
-                rest.copy_from_slice(&blocks(next)[..rest.len()]);
+                let mut last = [[0; 8]; 2 * PAIRS];
+                six_blocks(simd, self.from, &turns, next, &mut last);
+                rest.copy_from_slice(&last[..rest.len()]);
             }
         }
     }
 
     #[inline(always)]
-    fn six_blocks(simd: V3, from: &KeyStream<'_>, first: u64) -> [Block; 2 * PAIRS] {
+    fn six_blocks(simd: V3, from: &KeyStream<'_>, turns: &Turns, first: u64, out: &mut [Block; 2 * PAIRS]) {
         let double_rounds = match from.rounds {
             Rounds::Eight => 4,
             Rounds::Twelve => 6,
         };
         let start: [Pair; PAIRS] = std::array::from_fn(|pair| begin(from, first + 2 * pair as u64));
-        let turns = turns();
         let mut state = start;
         for _ in 0..double_rounds {
-            columns(simd, &mut state, &turns);
+            columns(simd, &mut state, turns);
             // Diagonals become columns, and back.
             shift_rows::<0b00_11_10_01, 0b10_01_00_11>(simd, &mut state);
-            columns(simd, &mut state, &turns);
+            columns(simd, &mut state, turns);
             shift_rows::<0b10_01_00_11, 0b00_11_10_01>(simd, &mut state);
         }
-        let mut out = [[0; 8]; 2 * PAIRS];
-        for ((out, end), start) in out.chunks_exact_mut(2).zip(state).zip(start) {
-            let row = |x, y| -> [[u64; 2]; 2] { pulp::cast(simd.avx2._mm256_add_epi32(x, y)) };
-            let rows = [row(end.a, start.a), row(end.b, start.b), row(end.c, start.c), row(end.d, start.d)];
-            for (block, out) in out.iter_mut().enumerate() {
-                *out = std::array::from_fn(|word| rows[word / 2][block][word % 2]);
-            }
+        let (out, _) = out.as_chunks_mut::<2>();
+        for ((out, end), start) in out.iter_mut().zip(state).zip(start) {
+            let sum = |x, y| simd.avx2._mm256_add_epi32(x, y);
+            let (a, b) = (sum(end.a, start.a), sum(end.b, start.b));
+            let (c, d) = (sum(end.c, start.c), sum(end.d, start.d));
+            // The low halves are the rows of the first block, the high ones those of the second.
+            let half = |x, y| {
+                (
+                    simd.avx2._mm256_permute2x128_si256::<0x20>(x, y),
+                    simd.avx2._mm256_permute2x128_si256::<0x31>(x, y),
+                )
+            };
+            let ((first_ab, second_ab), (first_cd, second_cd)) = (half(a, b), half(c, d));
+            *out = [pulp::cast([first_ab, first_cd]), pulp::cast([second_ab, second_cd])];
         }
-        out
     }
 
     #[inline(always)]
@@ -184,7 +189,8 @@ mod avx2 {
             let shuffle: [u8; 16] = std::array::from_fn(|i| (i as u8 & !3) | ((i as u8 + 4 - bytes) & 3));
             pulp::cast([shuffle; 2])
         };
-        Turns { by_16: by(2), by_8: by(1) }
+        // Hidden from the compiler, which would make two shuffles of halves out of the first.
+        Turns { by_16: std::hint::black_box(by(2)), by_8: by(1) }
     }
 
     /// The quarter rounds of all columns; one operation of all pairs after the other, so that none waits.

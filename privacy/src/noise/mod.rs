@@ -52,6 +52,8 @@
 mod bits;
 mod chacha;
 mod key;
+#[cfg(target_arch = "x86_64")]
+mod lookup;
 mod normal;
 mod seeded;
 mod stream;

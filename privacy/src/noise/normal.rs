@@ -3,14 +3,16 @@
 //! One word gives layer (bits 0–7), sign (bit 8) and abscissa (bits 12–63): no bit is used twice, which was the flaw of
 //! the first ziggurats. Only IEEE arithmetic and `libm`: the same normals on every machine.
 //!
-//! In blocks of a few hundred: the words, then the layers (table look-ups, one by one), then everything else in vector loops. The 1.2 % of
-//! draws that fall outside their layer's rectangle are listed on the way and made anew before the last loop.
+//! In blocks of a few hundred: the words, then a normal for each, then what is done with them. The 1.2 % of draws that fall outside their
+//! layer's rectangle are made anew on the way.
 
 use std::cell::RefCell;
 use std::sync::LazyLock;
 
 use super::bits::open_unit;
 use super::chacha::{Block, KeyStream};
+#[cfg(target_arch = "x86_64")]
+use super::lookup::Lookup;
 use crate::vectorised;
 
 /// Where the tail begins: the value for which 256 layers of equal area close exactly at the peak.
@@ -27,8 +29,10 @@ struct Tables {
     edge: [f64; LAYERS + 1],
     /// exp(−x²/2) at the edges.
     height: [f64; LAYERS + 1],
-    /// By layer: its right edge, and the least abscissa (as the 52 bits of a word) that is not wholly under the curve.
-    layer: [(f64, u64); LAYERS],
+    /// By layer: its right edge (bits), and the least abscissa (as the 52 bits of a word) that is not wholly under the curve.
+    layer: [[u64; 2]; LAYERS],
+    /// By layer: how far the curve lies from the chord between its edges, at most, as a part of the layer's height.
+    bend: [f64; LAYERS],
 }
 
 /// Replaces each value by `f(value, fresh standard normal)`, from one word each and what `more` gives where one is not enough.
@@ -44,7 +48,7 @@ pub(super) fn combine<T: Copy>(
             let blocks = &mut scratch.blocks[..values.len().div_ceil(8)];
             words.fill(blocks);
             let normals = &mut scratch.normals[..values.len()];
-            tables.normals(&blocks.as_flattened()[..values.len()], normals, &mut scratch.outside, more);
+            tables.normals(&blocks.as_flattened()[..values.len()], normals, more);
             vectorised(
                 #[inline(always)]
                 || values.iter_mut().zip(&*normals).for_each(|(value, &normal)| *value = f(*value, normal)),
@@ -56,7 +60,7 @@ pub(super) fn combine<T: Copy>(
 thread_local! {
     /// Kept between calls: making it anew would be a twentieth of a small one.
     static SCRATCH: RefCell<Scratch> = const {
-        RefCell::new(Scratch { blocks: [[0; 8]; BLOCKS], normals: [0.0; SAMPLES], outside: [0; SAMPLES] })
+        RefCell::new(Scratch { blocks: [[0; 8]; BLOCKS], normals: [0.0; SAMPLES] })
     };
 }
 
@@ -71,8 +75,6 @@ pub(super) fn forget() {
 struct Scratch {
     blocks: [Block; BLOCKS],
     normals: [f64; SAMPLES],
-    /// Which samples fell outside their layer's rectangle.
-    outside: [u16; SAMPLES],
 }
 
 impl Tables {
@@ -85,35 +87,49 @@ impl Tables {
         for i in 1..LAYERS - 1 {
             edge[i + 1] = libm::sqrt(-2.0 * libm::log(area / edge[i] + density(edge[i])));
         }
-        let layer = std::array::from_fn(|i| (edge[i], first_outside(edge[i], edge[i + 1])));
-        Self { edge, height: edge.map(density), layer }
+        let layer = std::array::from_fn(|i| [edge[i].to_bits(), first_outside(edge[i], edge[i + 1])]);
+        let height = edge.map(density);
+        Self {
+            edge,
+            height,
+            layer,
+            bend: std::array::from_fn(|i| bend(&edge[i..=i + 1], &height[i..=i + 1])),
+        }
     }
 
     /// One normal for each word.
-    fn normals(
-        &self,
-        words: &[u64],
-        out: &mut [f64],
-        outside: &mut [u16; SAMPLES],
-        more: &mut impl FnMut() -> u64,
-    ) {
-        let mut count = 0;
-        for (i, (out, &word)) in out.iter_mut().zip(words).enumerate() {
-            let (edge, limit) = self.layer[(word & 0xff) as usize];
-            *out = edge;
-            if word >> 12 >= limit {
-                outside[count] = i as u16;
-                count += 1;
-            }
+    fn normals(&self, words: &[u64], out: &mut [f64], more: &mut impl FnMut() -> u64) {
+        #[cfg(target_arch = "x86_64")]
+        if let Some(simd) = pulp::x86::V3::try_new() {
+            let anew = |word, x| self.anew(word, x, more);
+            return simd.vectorize(Lookup { simd, layers: &self.layer, words, out, anew });
         }
-        vectorised(
-            #[inline(always)]
-            || out.iter_mut().zip(words).for_each(|(out, &word)| *out = signed(open_unit(word) * *out, word)),
-        );
-        for &i in &outside[..count] {
-            let (i, word) = (usize::from(i), words[usize::from(i)]);
-            out[i] = signed(self.outside((word & 0xff) as usize, out[i].abs(), more), word);
+        self.normals_one_by_one(words, out, more);
+    }
+
+    fn normals_one_by_one(&self, words: &[u64], out: &mut [f64], more: &mut impl FnMut() -> u64) {
+        for (out, &word) in out.iter_mut().zip(words) {
+            let [edge, limit] = self.layer[(word & 0xff) as usize];
+            let x = open_unit(word) * f64::from_bits(edge);
+            *out = if word >> 12 < limit { signed(x, word) } else { self.anew(word, x, more) };
         }
+    }
+
+    /// What a word gives whose abscissa is outside its layer's rectangle.
+    fn anew(&self, word: u64, x: f64, more: &mut impl FnMut() -> u64) -> f64 {
+        signed(self.outside((word & 0xff) as usize, x, more), word)
+    }
+
+    /// Whether the point at `x` and at the part `u` of the layer's height lies under the curve: mostly clear from the chord, else by `exp`.
+    fn under(&self, layer: usize, x: f64, u: f64) -> bool {
+        let (right, left) = (self.edge[layer], self.edge[layer + 1]);
+        let chord = (right - x) / (right - left);
+        if (u - chord).abs() > self.bend[layer] { u < chord } else { self.under_exactly(layer, x, u) }
+    }
+
+    fn under_exactly(&self, layer: usize, x: f64, u: f64) -> bool {
+        let (low, high) = (self.height[layer], self.height[layer + 1]);
+        low + (high - low) * u < density(x)
     }
 
     /// A draw that falls outside the part of its layer that lies wholly under the curve.
@@ -123,8 +139,7 @@ impl Tables {
             if layer == 0 {
                 return tail(more);
             }
-            let (low, high) = (self.height[layer], self.height[layer + 1]);
-            if low + (high - low) * open_unit(more()) < density(x) {
+            if self.under(layer, x, open_unit(more())) {
                 return x;
             }
             let word = more();
@@ -135,6 +150,13 @@ impl Tables {
             }
         }
     }
+}
+
+/// A bound on the distance between curve and chord over one layer: a quarter of half the largest second derivative, (x² − 1)·density, times the
+/// squared width (the error of linear interpolation); and far more than rounding can do.
+fn bend(edge: &[f64], height: &[f64]) -> f64 {
+    let steepest = edge.iter().map(|x| (x * x - 1.0).abs()).fold(0.0, f64::max) * height[1];
+    (edge[0] - edge[1]).powi(2) / 8.0 * steepest / (height[1] - height[0]) + 1e-9
 }
 
 /// The least 52 bits whose abscissa, in the arithmetic of [`open_unit`] times `width`, is not below `inner`; by bisection, since it rises with them.
@@ -204,11 +226,58 @@ mod tests {
     #[test]
     fn the_limit_of_a_layer_is_where_its_abscissa_leaves_the_curve() {
         let tables = Tables::new();
-        for (i, &(edge, limit)) in tables.layer.iter().enumerate() {
+        for (i, &[edge, limit]) in tables.layer.iter().enumerate() {
+            let edge = f64::from_bits(edge);
             assert_eq!(edge, tables.edge[i]);
             let inside = |bits: u64| open_unit(bits << 12) * edge < tables.edge[i + 1];
             assert!(limit == 0 || inside(limit - 1), "layer {i}");
             assert!(limit == 1 << 52 || !inside(limit), "layer {i}");
+        }
+    }
+
+    #[test]
+    fn what_the_chord_decides_is_what_the_curve_would() {
+        let (tables, mut by_chord) = (Tables::new(), 0);
+        for layer in 1..LAYERS {
+            let (right, left) = (tables.edge[layer], tables.edge[layer + 1]);
+            for i in 0..64 {
+                let x = left + (right - left) * f64::from(i) / 64.0;
+                let (low, high) = (tables.height[layer], tables.height[layer + 1]);
+                let curve = (density(x) - low) / (high - low);
+                // All heights, and closely around the curve and around where the chord begins to decide.
+                let near = (-8..=8).flat_map(|j| {
+                    let step = f64::from(j) / 8.0;
+                    let bend = tables.bend[layer];
+                    [curve + 1e-6 * step, curve + bend * step, curve + 2.0 * bend * step]
+                });
+                for u in (0..=64).map(|j| f64::from(j) / 64.0).chain(near) {
+                    assert_eq!(
+                        tables.under(layer, x, u),
+                        tables.under_exactly(layer, x, u),
+                        "{layer} {x} {u}"
+                    );
+                    let chord = (right - x) / (right - left);
+                    by_chord += usize::from((u - chord).abs() > tables.bend[layer]);
+                }
+            }
+        }
+        assert!(by_chord > 500_000, "{by_chord}");
+    }
+
+    #[test]
+    fn four_at_a_time_are_the_same_normals_as_one_by_one() {
+        let mut random = ChaCha20Rng::seed_from_u64(3);
+        for length in (0..30).chain([SAMPLES, 20_000]) {
+            let words: Vec<u64> = (0..length).map(|_| random.next_u64()).collect();
+            let (mut fast, mut slow) = (vec![0.0; length], vec![0.0; length]);
+            let spare = || ChaCha20Rng::seed_from_u64(length as u64);
+            let (mut first, mut second) = (spare(), spare());
+            TABLES.normals(&words, &mut fast, &mut || first.next_u64());
+            TABLES.normals_one_by_one(&words, &mut slow, &mut || second.next_u64());
+            let bits = |normals: &[f64]| normals.iter().map(|x| x.to_bits()).collect::<Vec<_>>();
+            assert_eq!(bits(&fast), bits(&slow), "{length} words");
+            // Not one spare word more or less.
+            assert_eq!(first.next_u64(), second.next_u64());
         }
     }
 
