@@ -45,10 +45,11 @@ fn allocations(model: &dyn Model, records: usize) -> u64 {
 #[test]
 fn a_larger_batch_needs_no_more_allocations() {
     let classes = Task::Classification { classes: 10 };
-    let models: [Box<dyn Model>; 4] = [
+    let models: [Box<dyn Model>; 5] = [
         Box::new(Mean::new(64).unwrap()),
         Box::new(SoftmaxRegression::new(64, 10).unwrap()),
         Box::new(Mlp::new(64, &[32], Activation::Relu, classes).unwrap()),
+        Box::new(Mlp::new(784, &[48], Activation::Relu, classes).unwrap()),
         Box::new(Cnn::small(28, 28, 10).unwrap()),
     ];
     for model in models {

@@ -3,7 +3,7 @@
 use privacy::clip::ClipNorm;
 
 use super::rounding::GROUP_ROWS;
-use crate::model::{Chunk, Examples, Model, Pass, kernel};
+use crate::model::{Chunk, Examples, GroupPass, Model, Pass, kernel};
 
 /// What to do with the gradients of a chunk.
 #[derive(Clone, Copy)]
@@ -52,6 +52,32 @@ impl Lane {
             self.run_group(params, data, group, adding);
             kernel::add_to_doubles(&mut self.total, &self.group);
         }
+    }
+
+    /// Overwrites `out` with the sum over any number of records, group by group through `pass`.
+    pub(super) fn run_groups(
+        &mut self,
+        pass: &mut dyn GroupPass,
+        params: &[f32],
+        data: &dyn Examples,
+        records: &[u32],
+        adding: Adding,
+        out: &mut [f32],
+    ) {
+        let clip = match adding {
+            Adding::Clipped(clip) => Some(clip),
+            Adding::Plain => None,
+        };
+        if records.len() <= GROUP_ROWS {
+            return pass.sum(params, data, records, clip, out);
+        }
+        self.total.resize(self.group.len(), 0.0);
+        self.total.fill(0.0);
+        for records in records.chunks(GROUP_ROWS) {
+            pass.sum(params, data, records, clip, &mut self.group);
+            kernel::add_to_doubles(&mut self.total, &self.group);
+        }
+        out.iter_mut().zip(&self.total).for_each(|(value, &sum)| *value = sum as f32);
     }
 
     /// Overwrites `group` with the sum over at most [`GROUP_ROWS`] records.

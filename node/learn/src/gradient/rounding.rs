@@ -25,6 +25,10 @@
 //!
 //! > C·(1 + s),  s = 2·γ_k·min(B, 256) + 2·u·B (+ 2·γ_lanes·min(B, 256·lanes)).
 //!
+//! Models with a large first layer work on a whole group at once ([`GroupPass`](crate::model::GroupPass)), with n = 128: a product is exact
+//! until it is added (fused), passes through at most 128 roundings in the chain of its block and one for each further block of the
+//! group. There are no lanes to add. So k and the bound are the same or smaller, whichever way a batch takes.
+//!
 //! s is 0.2 % for B = 256 and 0.4 % for B = 16,384, and for large models, whose chunks have 128 rows, 0.4 % and 0.6 %: worst cases that no data come near.
 //! [`ClippedSum`](super::ClippedSum) counts C·(1 + s) as its sensitivity, so noise is larger by the factor 1 + s and the
 //! event is exactly the one asked for.

@@ -1,7 +1,8 @@
 //! Sums of gradients over a batch, on several workers, without an allocation per example.
 //!
 //! The batch is cut into lanes of consecutive records and each lane into chunks; lanes are added in their order. So
-//! the result depends on the number of lanes but not on the number of threads.
+//! the result depends on the number of lanes but not on the number of threads. Models that have a
+//! [pass over groups](GroupPass) do larger batches group by group instead, in which threads share the parameters and not the records.
 
 use privacy::clip::ClipNorm;
 use rayon::prelude::*;
@@ -11,17 +12,22 @@ use super::error::GradientError;
 use super::lane::{Adding, Lane};
 use super::rounding::{self, GROUP_ROWS};
 use super::sampling::Sample;
-use crate::model::{Examples, Model, kernel};
+use crate::model::{Examples, GroupPass, Model, kernel};
 
 /// Lanes of a workspace unless said otherwise.
 const LANES: usize = 2;
 /// Products (records × parameters) below which waking another thread costs more than it saves.
 const WORTH_A_THREAD: usize = 1 << 19;
 
+/// Records from which on a model's pass over groups is used: with fewer, preparing it costs more than it saves.
+const FEWEST_FOR_GROUPS: usize = 64;
+
 /// The buffers for one model's gradients; make it once and use it for every step.
 pub struct Workspace {
     lanes: Vec<Lane>,
     chunk_rows: usize,
+    /// For models that have one, and batches large enough.
+    group: Option<Box<dyn GroupPass>>,
     /// A vector of the right length to hand out next.
     spare: Option<Vec<f32>>,
 }
@@ -35,8 +41,9 @@ impl Workspace {
     /// Buffers for `model` with a given number of lanes (at least one): as many threads can work at a time. Part of the
     /// definition of the result: another number rounds differently.
     pub fn with_lanes(model: &dyn Model, lanes: usize) -> Self {
+        let group = model.group_pass(if lanes > 1 { rayon::current_num_threads() } else { 1 });
         let lanes = (0..lanes.max(1)).map(|_| Lane::new(model)).collect();
-        Self { lanes, chunk_rows: model.chunk_rows(), spare: None }
+        Self { lanes, chunk_rows: model.chunk_rows(), group, spare: None }
     }
 
     /// The sum of the sample's gradients, each clipped to norm C. The model's penalty is left out.
@@ -101,6 +108,12 @@ impl Workspace {
         if params.len() != needs {
             return Err(GradientError::Workspace { needs, has: params.len() });
         }
+        let spare = self.spare.take().filter(|values| values.len() == needs);
+        let mut out = spare.unwrap_or_else(|| vec![0.0; needs]);
+        if let Some(group) = self.group.as_mut().filter(|_| records.len() >= FEWEST_FOR_GROUPS) {
+            self.lanes[0].run_groups(&mut **group, params, data, records, adding, &mut out);
+            return Ok(out);
+        }
         let share = records.len().div_ceil(self.lanes.len()).max(self.chunk_rows);
         let used = records.len().div_ceil(share).max(1);
         let (lanes, in_one_group) = (&mut self.lanes[..used], share <= GROUP_ROWS);
@@ -118,8 +131,6 @@ impl Workspace {
         } else {
             lanes.iter_mut().enumerate().for_each(run);
         }
-        let spare = self.spare.take().filter(|values| values.len() == needs);
-        let mut out = spare.unwrap_or_else(|| vec![0.0; needs]);
         add_up(lanes, in_one_group, &mut out);
         Ok(out)
     }
@@ -139,6 +150,98 @@ fn add_up(lanes: &mut [Lane], in_one_group: bool, out: &mut Vec<f32>) {
         Some((second, rest)) => {
             kernel::sum_of_two(out, &first.group, &second.group);
             rest.iter().for_each(|lane| kernel::add(out, &lane.group));
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::data::{Target, Task};
+    use crate::model::{Activation, Mlp};
+
+    /// Rows of uneven numbers; some hold what is not finite.
+    struct Rows(Vec<Vec<f32>>, Task);
+
+    impl Rows {
+        fn new(rows: usize, columns: usize, task: Task) -> Self {
+            let mut state = 1_u32;
+            let mut next = || {
+                state = state.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
+                (state >> 8) as f32 / 16_777_216.0 - 0.5
+            };
+            let mut rows: Vec<Vec<f32>> = (0..rows).map(|_| (0..columns).map(|_| next()).collect()).collect();
+            rows[3][columns - 1] = f32::NAN;
+            rows[40].fill(f32::INFINITY);
+            Self(rows, task)
+        }
+    }
+
+    impl Examples for Rows {
+        fn count(&self) -> usize {
+            self.0.len()
+        }
+
+        fn features_of(&self, record: usize) -> &[f32] {
+            &self.0[record]
+        }
+
+        fn target_of(&self, record: usize) -> Target {
+            match self.1 {
+                Task::Regression => Target::Real(self.0[record][0]),
+                _ => Target::Class(record as u32 % 3),
+            }
+        }
+    }
+
+    /// First layers that are large, with widths that fill no tile, no panel and no run.
+    fn models() -> Vec<Mlp> {
+        let classes = Task::Classification { classes: 3 };
+        vec![
+            Mlp::new(701, &[53], Activation::Relu, classes).unwrap(),
+            Mlp::new(520, &[64, 19], Activation::Tanh, classes).unwrap(),
+            Mlp::new(33, &[1_001], Activation::Relu, Task::Regression).unwrap(),
+        ]
+    }
+
+    fn sum(model: &Mlp, mut workspace: Workspace, rows: &Rows, adding: Adding) -> Vec<f32> {
+        let records: Vec<u32> = (0..rows.0.len() as u32).rev().collect();
+        workspace.sum(&model.initial(3), rows, &records, adding).unwrap()
+    }
+
+    #[test]
+    fn a_sum_by_groups_is_that_by_chunks_up_to_rounding() {
+        for model in models() {
+            assert_eq!(model.group_pass(2).is_some(), cfg!(target_arch = "x86_64"));
+            for count in [64, 65, 128, 131, 255, 256, 257, 600] {
+                let mut rows = Rows::new(count, model.inputs(), model.task());
+                for adding in [Adding::Clipped(ClipNorm::new(0.7).unwrap()), Adding::Plain] {
+                    if matches!(adding, Adding::Plain) {
+                        rows.0.iter_mut().flatten().filter(|x| !x.is_finite()).for_each(|x| *x = 0.1);
+                    }
+                    let chunks = Workspace { group: None, ..Workspace::new(&model) };
+                    let expected = sum(&model, chunks, &rows, adding);
+                    let found = sum(&model, Workspace::new(&model), &rows, adding);
+                    let norm = |values: &[f32]| kernel::squared_norm_of(values).sqrt();
+                    let off: Vec<f32> = found.iter().zip(&expected).map(|(a, b)| a - b).collect();
+                    assert!(norm(&off) < 1e-5 * norm(&expected), "{count} rows of {model:?}: {}", norm(&off));
+                    assert!(norm(&expected) > 0.1);
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn a_sum_by_groups_has_the_same_bits_for_every_number_of_threads() {
+        let clip = Adding::Clipped(ClipNorm::new(0.7).unwrap());
+        for model in models() {
+            let rows = Rows::new(300, model.inputs(), model.task());
+            let with = |threads: usize| {
+                let group = model.group_pass(threads);
+                sum(&model, Workspace { group, ..Workspace::new(&model) }, &rows, clip)
+            };
+            let one = with(1);
+            assert!(with(2) == one && with(3) == one && with(7) == one, "{model:?}");
         }
     }
 }

@@ -50,12 +50,19 @@ impl Chunk {
 
     /// Replaces the content by the records at `records` of `data`.
     pub(crate) fn gather(&mut self, data: &dyn Examples, records: &[u32]) {
+        self.gather_targets(data, records);
+        for &record in records {
+            self.features.extend_from_slice(data.features_of(record as usize));
+        }
+    }
+
+    /// The same without features, for those who read them where they lie.
+    pub(crate) fn gather_targets(&mut self, data: &dyn Examples, records: &[u32]) {
         self.rows = records.len();
         self.features.clear();
         self.labels.clear();
         self.reals.clear();
         for &record in records {
-            self.features.extend_from_slice(data.features_of(record as usize));
             match data.target_of(record as usize) {
                 Target::Class(label) => self.labels.push(label),
                 Target::Real(value) => self.reals.push(value),

@@ -215,8 +215,7 @@ impl DensePass {
             kernel::bound_squared_norms_of_rows(input_norms, input);
             kernel::bound_squared_norms_of_rows(signal_norms, self.signal(layer));
             for ((norm, &input), &signal) in norms.iter_mut().zip(&*input_norms).zip(&*signal_norms) {
-                let product = (input + 1.0) * signal;
-                *norm += if input <= LARGEST_SQUARED_ACTIVATION { product } else { f64::INFINITY };
+                *norm += product_of_norms(input, signal);
             }
             self.norms = scratch;
         }
@@ -263,6 +262,12 @@ impl DensePass {
             None => &mut self.activations[layer][..length],
         }
     }
+}
+
+/// The squared gradient norm of a layer from those of its input and its back-signal; not finite where the input is too large.
+#[inline(always)]
+pub(crate) fn product_of_norms(input: f64, signal: f64) -> f64 {
+    if input <= LARGEST_SQUARED_ACTIVATION { (input + 1.0) * signal } else { f64::INFINITY }
 }
 
 /// Zeros in the rows of weight zero: 0 · NaN would be NaN.

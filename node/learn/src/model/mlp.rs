@@ -49,5 +49,11 @@ impl Model for Mlp {
         "mlp"
     }
 
+    #[cfg(target_arch = "x86_64")]
+    fn group_pass(&self, threads: usize) -> Option<Box<dyn super::GroupPass>> {
+        super::wide::WidePass::new(&self.shape, threads)
+            .map(|pass| Box::new(pass) as Box<dyn super::GroupPass>)
+    }
+
     super::dense::methods_of_shape!("layer");
 }

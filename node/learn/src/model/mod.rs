@@ -15,6 +15,7 @@ mod conv;
 mod dense;
 mod error;
 mod evaluate;
+mod group;
 mod head;
 mod init;
 pub(crate) mod kernel;
@@ -30,6 +31,8 @@ mod ridge;
 mod smoothness;
 mod softmax;
 mod spec;
+#[cfg(target_arch = "x86_64")]
+mod wide;
 
 pub use chunk::{Chunk, Examples};
 pub use cnn::Cnn;
@@ -37,6 +40,7 @@ pub use conv::{ConvLayer, Pool};
 pub use dense::Activation;
 pub use error::ModelError;
 pub use evaluate::{Predictions, check, gradient, loss, predict};
+pub use group::GroupPass;
 pub use init::TensorShape;
 pub use linear::LinearRegression;
 pub use logistic::LogisticRegression;
@@ -75,6 +79,11 @@ pub trait Model: std::fmt::Debug + Send + Sync {
 
     /// Buffers for chunks of up to `rows` records.
     fn pass(&self, rows: usize) -> Box<dyn Pass>;
+
+    /// Buffers for whole groups of records on up to `threads` threads, where that is faster than chunks.
+    fn group_pass(&self, _threads: usize) -> Option<Box<dyn GroupPass>> {
+        None
+    }
 
     /// The sum of the losses of a chunk's records, given the outputs of [`Pass::forward`].
     fn chunk_loss(&self, outputs: &[f32], chunk: &Chunk) -> f64;
