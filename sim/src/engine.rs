@@ -164,9 +164,8 @@ impl<'w> Engine<'w> {
     /// Hands parcels over, in the order of the sending shards: part of the order in which messages are handled.
     fn exchange(&mut self) {
         for sender in 0..self.shards.len() {
-            let earliest = self.shards[sender].earliest_sent();
             while let Some((shard, parcel)) = self.shards[sender].next_parcel() {
-                self.shards[shard].deliver(parcel, earliest);
+                self.shards[shard].deliver(parcel);
             }
         }
     }

@@ -36,6 +36,7 @@ mod links;
 pub mod metrics;
 mod noise;
 mod outcome;
+mod parcel;
 mod progress;
 mod report;
 pub mod run;

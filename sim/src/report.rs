@@ -2,8 +2,8 @@
 
 use protocol::{PeerIx, RunEvent};
 
-use crate::calendar::Event;
 use crate::error::SimError;
+use crate::parcel::{Event, Parcel};
 
 /// A line of the log, before it gets its place.
 pub(crate) struct Line {
@@ -40,28 +40,25 @@ impl Report {
 
 /// Messages of one shard on their way out, by the shard that they go to.
 pub(crate) struct Outbox {
-    boxes: Vec<Vec<Event>>,
+    boxes: Vec<Parcel>,
     touched: Vec<u32>,
     shift: u32,
-    /// Emptied boxes that keep their memory.
-    spare: Vec<Vec<Event>>,
-    /// The earliest arrival.
-    pub(crate) earliest: u64,
+    /// Emptied parcels that keep their memory.
+    spare: Vec<Parcel>,
 }
 
 impl Outbox {
     pub(crate) fn new(shards: usize, shift: u32) -> Self {
-        let boxes = (0..shards).map(|_| Vec::new()).collect();
-        Self { boxes, touched: Vec::new(), shift, spare: Vec::new(), earliest: u64::MAX }
+        let boxes = (0..shards).map(|_| Parcel::default()).collect();
+        Self { boxes, touched: Vec::new(), shift, spare: Vec::new() }
     }
 
     pub(crate) fn push(&mut self, event: Event) {
-        self.earliest = self.earliest.min(event.time);
         let shard = event.to >> self.shift;
         let parcel = &mut self.boxes[shard as usize];
-        if parcel.is_empty() {
+        if parcel.events.is_empty() {
             self.touched.push(shard);
-            if parcel.capacity() == 0
+            if parcel.events.capacity() == 0
                 && let Some(spare) = self.spare.pop()
             {
                 *parcel = spare;
@@ -71,13 +68,13 @@ impl Outbox {
     }
 
     /// Hands over one of the parcels with the shard that it goes to.
-    pub(crate) fn next_parcel(&mut self) -> Option<(usize, Vec<Event>)> {
+    pub(crate) fn next_parcel(&mut self) -> Option<(usize, Parcel)> {
         let shard = self.touched.pop()? as usize;
         Some((shard, std::mem::take(&mut self.boxes[shard])))
     }
 
     /// Takes an emptied parcel back.
-    pub(crate) fn recycle(&mut self, parcel: Vec<Event>) {
+    pub(crate) fn recycle(&mut self, parcel: Parcel) {
         if self.spare.len() < self.boxes.len() {
             self.spare.push(parcel);
         }

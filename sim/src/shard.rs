@@ -3,7 +3,8 @@
 use learn::gradient::Workspace;
 use protocol::PeerIx;
 
-use crate::calendar::{Calendar, Event, Grouping};
+use crate::calendar::{Calendar, Grouping};
+use crate::parcel::Parcel;
 use crate::report::{Outbox, Report};
 use crate::slot::{Context, Slot};
 use crate::world::World;
@@ -15,7 +16,7 @@ pub(crate) struct Shard {
     calendar: Calendar,
     grouping: Grouping,
     /// Parcels that arrived since the last window, by window of departure, then by sending shard.
-    inbox: Vec<Vec<Event>>,
+    inbox: Vec<Parcel>,
     /// The earliest arrival in `inbox`.
     earliest: u64,
     outbox: Outbox,
@@ -62,30 +63,25 @@ impl Shard {
         /// A visit may be a gradient.
         const VISIT: usize = 16;
         let (arrivals, visits) = self.calendar.load(window);
-        arrivals + VISIT * visits + self.inbox.iter().map(Vec::len).sum::<usize>()
+        arrivals + VISIT * visits + self.inbox.iter().map(|parcel| parcel.events.len()).sum::<usize>()
     }
 
     /// Takes a parcel from another shard.
-    pub(crate) fn deliver(&mut self, parcel: Vec<Event>, earliest: u64) {
+    pub(crate) fn deliver(&mut self, parcel: Parcel) {
+        self.earliest = self.earliest.min(parcel.first);
         self.inbox.push(parcel);
-        self.earliest = self.earliest.min(earliest);
-    }
-
-    /// The earliest arrival among the parcels for other shards.
-    pub(crate) fn earliest_sent(&mut self) -> u64 {
-        std::mem::replace(&mut self.outbox.earliest, u64::MAX)
     }
 
     /// One of the parcels that are to be handed over, and the shard that it goes to.
-    pub(crate) fn next_parcel(&mut self) -> Option<(usize, Vec<Event>)> {
+    pub(crate) fn next_parcel(&mut self) -> Option<(usize, Parcel)> {
         self.outbox.next_parcel()
     }
 
     /// Handles everything that happens in a window.
     pub(crate) fn run(&mut self, window: u64, world: &World<'_>, workspace: &mut Option<Workspace>) {
-        for mut parcel in self.inbox.drain(..) {
-            self.calendar.file(&mut parcel, world.window);
-            self.outbox.recycle(parcel);
+        for parcel in self.inbox.drain(..) {
+            let rest = self.calendar.file(parcel, world.window);
+            rest.into_iter().for_each(|rest| self.outbox.recycle(rest));
         }
         self.earliest = u64::MAX;
         let Some(mut bucket) = self.calendar.take(window) else { return };
@@ -102,7 +98,7 @@ impl Shard {
             let was_settled = slot.is_settled();
             let (outbox, report) = (&mut self.outbox, &mut self.report);
             let mut context = Context { world, outbox, report, workspace };
-            slot.run(end, &mut bucket.events, &self.grouping.order[group], &mut context);
+            slot.run(end, &mut bucket.parcels, &self.grouping.order[group], &mut context);
             if slot.visit <= window {
                 slot.visit = u64::MAX;
             }
@@ -113,7 +109,8 @@ impl Shard {
             }
             self.plan(local, world);
         }
-        self.calendar.recycle(bucket);
+        bucket.parcels.drain(..).for_each(|parcel| self.outbox.recycle(parcel.emptied()));
+        self.calendar.recycle(bucket.parcels);
     }
 
     /// Puts the next visit of a node into the calendar, unless an earlier or equal one is there, which will look again.

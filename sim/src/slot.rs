@@ -2,14 +2,15 @@
 
 use learn::gradient::Workspace;
 use protocol::work::Job;
-use protocol::{Body, Input, Message, Node, Output, PeerIx, RunEvent, Snapshot, Time};
+use protocol::{Body, Input, Message, Node, Output, PeerIx, Recipients, RunEvent, Snapshot, Time};
 
 use crate::availability::Outage;
-use crate::calendar::Event;
+use crate::calendar::Place;
 use crate::error::SimError;
 use crate::hooks::{Delivery, Due};
 use crate::hostile::Attack;
 use crate::links::{Fate, LinkStream};
+use crate::parcel::{Event, Parcel};
 use crate::report::{Line, Outbox, Report};
 use crate::world::World;
 
@@ -133,18 +134,18 @@ impl Slot {
     pub(crate) fn run(
         &mut self,
         end: u64,
-        events: &mut [Event],
-        order: &[u32],
+        parcels: &mut [Parcel],
+        order: &[Place],
         context: &mut Context<'_, '_>,
     ) {
-        let mut arrivals = order.iter().map(|&position| position as usize).peekable();
+        let mut arrivals = order.iter().peekable();
         loop {
             let (due, next) = self.next(context.world);
-            let arrival = arrivals.peek().map_or(NEVER, |&position| events[position].time);
+            let arrival = arrivals.peek().map_or(NEVER, |place| place.of(parcels).time);
             // Of equal times the message comes first.
             if arrival <= due && arrival < end {
-                let position = arrivals.next().expect("an arrival was seen");
-                self.arrive(&mut events[position], context);
+                let place = arrivals.next().expect("an arrival was seen");
+                self.arrive(place.of_mut(parcels), context);
             } else if due < end {
                 self.now = due;
                 self.act(next, context);
@@ -273,6 +274,9 @@ impl Slot {
         let setup = context.world.setup;
         let model = setup.model.as_ref();
         let workspace = context.workspace.get_or_insert_with(|| Workspace::with_lanes(model, 1));
+        if let Some(room) = self.node.as_mut().and_then(Node::spare_memory) {
+            workspace.recycle(room);
+        }
         let due = Due { setup, node: self.me, count: self.contributions, job: &job };
         self.contributions += 1;
         let (contribution, round) = (context.world.hook.contribution(&due, workspace), job.round);
@@ -305,7 +309,7 @@ impl Slot {
                     self.jobs.push((self.now.saturating_add(self.compute), job));
                 }
                 Output::Record(record) => self.on_record(record.id, record.round, context),
-                Output::Send { to, message } => self.send(to, message, context),
+                Output::Send { to, message } => self.send(&to, message, context),
                 Output::Log(event) => self.log(*event, context),
                 Output::Save(snapshot) => self.save(*snapshot),
                 Output::Done => {}
@@ -342,31 +346,48 @@ impl Slot {
         }
     }
 
-    fn send(&mut self, to: PeerIx, message: Message, context: &mut Context<'_, '_>) {
+    fn send(&mut self, to: &Recipients, message: Message, context: &mut Context<'_, '_>) {
         if context.world.check && self.unrecorded.is_some_and(|round| bears(&message, round, context.world)) {
             let (me, kind, round) = (self.me, message.body.kind(), message.round);
             let what =
                 format!("node {me} sent a `{kind}` of round {round} before its contribution was recorded");
             context.report.broken(self.now, me, what);
         }
+        if self.special.as_deref().is_some_and(|special| !special.attacks.is_empty()) {
+            to.iter().for_each(|&to| self.send_as_hostile(to, message.clone(), context));
+        } else {
+            self.transmit(to, message, context);
+        }
+    }
+
+    fn send_as_hostile(&mut self, to: PeerIx, message: Message, context: &mut Context<'_, '_>) {
         let now = self.now;
         let attack = self.special.as_deref_mut().and_then(|special| {
             let place = special.attacks.iter().position(|attack| attack.is_on(now))?;
             Some(special.attacks.swap_remove(place))
         });
-        let Some(mut attack) = attack else { return self.transmit(to, message, context) };
-        attack.corrupt(to, message, &mut |to, message| self.transmit(to, message, context));
+        let Some(mut attack) = attack else { return self.transmit(&[to], message, context) };
+        attack.corrupt(to, message, &mut |to, message| self.transmit(&[to], message, context));
         if let Some(special) = self.special.as_deref_mut() {
             special.attacks.push(attack);
         }
     }
 
-    /// Puts a message on the line.
-    fn transmit(&mut self, to: PeerIx, message: Message, context: &mut Context<'_, '_>) {
-        let (bytes, from, links) = (message.bytes(), self.me, &context.world.links);
-        self.bytes += bytes;
-        context.report.bytes += bytes;
-        context.report.messages += 1;
+    /// Puts a message on the line, to one after the other.
+    fn transmit(&mut self, to: &[PeerIx], message: Message, context: &mut Context<'_, '_>) {
+        let (bytes, count) = (message.bytes(), to.len() as u64);
+        self.bytes += count * bytes;
+        context.report.bytes += count * bytes;
+        context.report.messages += count;
+        let Some((&last, others)) = to.split_last() else { return };
+        for &to in others {
+            self.dispatch(to, bytes, message.clone(), context);
+        }
+        self.dispatch(last, bytes, message, context);
+    }
+
+    fn dispatch(&mut self, to: PeerIx, bytes: u64, message: Message, context: &mut Context<'_, '_>) {
+        let (from, links) = (self.me, &context.world.links);
         let departure = links.departure(self.now, bytes, &mut self.busy_until);
         let reachable = (to as usize) < context.world.nodes && links.is_open(self.now, from, to);
         let fate = if reachable { links.fate(departure, from, &mut self.links) } else { Fate::Lost };

@@ -91,9 +91,9 @@ impl<'a> World<'a> {
     }
 }
 
-/// About √n nodes per shard, and not more than [`SHARDS`] shards. Results do not depend on it.
+/// About 2√n nodes per shard, and not more than [`SHARDS`] shards. Results do not depend on it.
 fn shift_for(nodes: usize) -> u32 {
-    let per_shard = (nodes as f64).sqrt().ceil() as usize;
+    let per_shard = (2.0 * (nodes as f64).sqrt()).ceil() as usize;
     per_shard.max(nodes.div_ceil(SHARDS)).max(1).next_power_of_two().trailing_zeros()
 }
 
@@ -107,6 +107,6 @@ mod tests {
             let shards = nodes.div_ceil(1_usize << shift_for(nodes));
             assert!((1..=SHARDS).contains(&shards), "{nodes}: {shards}");
         }
-        assert_eq!(64_usize.div_ceil(1 << shift_for(64)), 8);
+        assert_eq!(64_usize.div_ceil(1 << shift_for(64)), 4);
     }
 }

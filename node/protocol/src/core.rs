@@ -7,6 +7,7 @@ use crate::contribution::Budget;
 use crate::event::{FaultKind, RunEvent};
 use crate::message::{Body, Message};
 use crate::node::{Output, Snapshot};
+use crate::recipients::Recipients;
 use crate::settings::Settings;
 use crate::{PeerIx, Time};
 
@@ -113,9 +114,9 @@ impl Core {
         self.nuisance.clear();
     }
 
-    pub(crate) fn send(&mut self, to: PeerIx, (round, step): (u32, u32), body: Body) {
+    pub(crate) fn send(&mut self, to: impl Into<Recipients>, (round, step): (u32, u32), body: Body) {
         let message = Message { run: self.settings.run, round, step, body };
-        self.outputs.push(Output::Send { to, message });
+        self.outputs.push(Output::Send { to: to.into(), message });
     }
 
     pub(crate) fn log(&mut self, event: RunEvent) {
@@ -147,6 +148,7 @@ impl Outputs {
         self.0.push_back(output);
     }
 
+    #[inline]
     pub(crate) fn pop(&mut self) -> Option<Output> {
         let next = self.0.pop_front();
         if next.is_none() && self.0.capacity() > 0 {

@@ -49,6 +49,7 @@ mod gossip;
 mod message;
 mod node;
 mod plausible;
+mod recipients;
 mod rounds;
 mod settings;
 mod setup;
@@ -60,6 +61,7 @@ pub mod work;
 pub use event::{FaultKind, LogLine, RunEvent};
 pub use message::{AssemblyKind, AssemblyMessage, Ballot, Body, Message, Proposal};
 pub use node::{Acceptor, Input, Node, Output, Record, Snapshot};
+pub use recipients::Recipients;
 pub use settings::{
     Algorithm, BudgetRule, GossipSettings, RoundsSettings, RunId, Scope, Settings, StepRule, Timeouts,
     WalkSettings,

@@ -10,6 +10,7 @@ use crate::core::Core;
 use crate::event::RunEvent;
 use crate::gossip::Gossip;
 use crate::message::{Ballot, Message, Proposal};
+use crate::recipients::Recipients;
 use crate::rounds::Rounds;
 use crate::settings::{Algorithm, Settings};
 use crate::values::Values;
@@ -44,10 +45,10 @@ pub enum Output {
     Compute(Job),
     /// Make this durable, then answer with [`Input::Recorded`].
     Record(Record),
-    /// Send a message.
+    /// Send a message, to each of the recipients in their order.
     Send {
         /// To whom.
-        to: PeerIx,
+        to: Recipients,
         /// What.
         message: Message,
     },
@@ -163,6 +164,7 @@ impl Node {
     }
 
     /// The next thing to do, or none.
+    #[inline]
     pub fn poll_output(&mut self) -> Option<Output> {
         self.core.outputs.pop()
     }
@@ -182,6 +184,14 @@ impl Node {
             Machine::Rounds(rounds) => rounds.model(),
             Machine::Gossip(gossip) => gossip.model(),
             Machine::Walk(walk) => walk.model(),
+        }
+    }
+
+    /// The memory of a vector that the node does not need any more, where it has some: a driver may make the next contribution in it.
+    pub fn spare_memory(&mut self) -> Option<Vec<f32>> {
+        match &mut self.machine {
+            Machine::Gossip(gossip) => gossip.spare_memory(),
+            Machine::Rounds(_) | Machine::Walk(_) => None,
         }
     }
 

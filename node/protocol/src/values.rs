@@ -1,7 +1,7 @@
 //! What a message may carry: numbers that were released, or that came from the wire.
 
 use std::fmt;
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 use learn::gradient::Shareable;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
@@ -15,11 +15,17 @@ use sha2::{Digest as _, Sha256};
 pub struct Values(Arc<Vector>);
 
 /// Behind one pointer: a message is copied several times on its way, its numbers never.
-#[derive(PartialEq)]
 struct Vector {
     numbers: Box<[f32]>,
-    /// Σx², found once, though every receiver asks for it. Not finite exactly if a number is not: squares of singles do not overflow a double.
-    square: f64,
+    /// Σx², found once, though every receiver asks for it; not at all where nobody does. Not finite exactly if a number is not: squares of
+    /// singles do not overflow a double.
+    square: OnceLock<f64>,
+}
+
+impl PartialEq for Vector {
+    fn eq(&self, other: &Self) -> bool {
+        self.numbers == other.numbers
+    }
 }
 
 impl Values {
@@ -44,13 +50,12 @@ impl Values {
     }
 
     fn new(numbers: Vec<f32>) -> Self {
-        let square = squared_norm(&numbers);
-        Self(Arc::new(Vector { numbers: numbers.into_boxed_slice(), square }))
+        Self(Arc::new(Vector { numbers: numbers.into_boxed_slice(), square: OnceLock::new() }))
     }
 
     /// Σx², in double precision.
     pub(crate) fn squared_norm(&self) -> f64 {
-        self.0.square
+        *self.0.square.get_or_init(|| squared_norm(&self.0.numbers))
     }
 
     /// The numbers.
@@ -70,7 +75,7 @@ impl Values {
 
     /// Whether every number is finite.
     pub fn is_finite(&self) -> bool {
-        self.0.square.is_finite()
+        self.squared_norm().is_finite()
     }
 }
 

@@ -285,7 +285,8 @@ fn nothing_is_sent_before_the_record_is_durable() {
     assert!(matches!(step(Input::Computed(computed))[..], [Output::Record(_)]));
     assert!(step(Input::Recorded(5)).is_empty(), "a record that nobody asked for");
     let sent = step(Input::Recorded(0));
-    let [Output::Log(event), Output::Send { to: 1, .. }] = &sent[..] else { panic!("{sent:?}") };
+    let [Output::Log(event), Output::Send { to, .. }] = &sent[..] else { panic!("{sent:?}") };
+    assert_eq!(**to, [1]);
     assert!(matches!(**event, RunEvent::Released { .. }), "{event:?}");
 }
 

@@ -8,13 +8,18 @@ use faer::{Accum, MatMut, MatRef, Par};
 use privacy::vectorised;
 use rayon::prelude::*;
 
+use super::small;
+
 /// Numbers of one task: 64 KiB; less would not be worth handing over.
 const PIECE: usize = 1 << 14;
 /// Numbers from which on several threads work on them.
 const WORTH_THREADS: usize = 4 * PIECE;
 
 /// `out = left · right`, on one thread: the batch is what is divided among threads, not a product.
-pub(crate) fn multiply(out: MatMut<'_, f32>, left: MatRef<'_, f32>, right: MatRef<'_, f32>) {
+pub(crate) fn multiply(mut out: MatMut<'_, f32>, left: MatRef<'_, f32>, right: MatRef<'_, f32>) {
+    if small::multiply(&mut out, left, right) {
+        return;
+    }
     matmul(out, Accum::Replace, left, right, 1.0, Par::Seq);
 }
 

@@ -28,6 +28,7 @@ mod per_example;
 mod pool;
 mod product;
 mod ridge;
+mod small;
 mod smoothness;
 mod softmax;
 mod spec;

@@ -77,6 +77,11 @@ impl Inbox {
         self.here[place].as_ref()
     }
 
+    /// Lets go of what was mixed, while it is near: its memory can be used again.
+    pub(crate) fn forget(&mut self) {
+        self.here.fill(None);
+    }
+
     /// Who sent something of a later step already.
     pub(crate) fn senders_of_later_steps(&self) -> Vec<PeerIx> {
         self.early.keys().map(|&(_, _, peer)| peer).collect()

@@ -53,8 +53,11 @@ pub(crate) struct Gossip {
     contribution: Contribution,
     optimiser: Option<Box<dyn Optimiser>>,
     noise: Option<Box<dyn NoiseSource>>,
-    /// The memory of a state that nobody needs any more, for the next one: steps and states are as many.
-    spare: Vec<f32>,
+    /// The memory of a state that nobody needs any more, for the next one.
+    spare: Option<Vec<f32>>,
+    /// The state that was sent last. The neighbours have it too, but not for long: then its memory can be used again, by the node and thread
+    /// that made it.
+    sent: Option<Values>,
     /// Who hears whom in this step.
     plan: Option<Arc<StepPlan>>,
     inbox: Inbox,
@@ -96,7 +99,8 @@ impl Gossip {
             contribution: Contribution::None,
             optimiser,
             noise,
-            spare: Vec::new(),
+            spare: None,
+            sent: None,
             plan: None,
             inbox: Inbox::default(),
             patience: Default::default(),
@@ -139,6 +143,11 @@ impl Gossip {
         self.round
     }
 
+    /// What was sent in the last step, if nobody has it any more.
+    pub(crate) fn spare_memory(&mut self) -> Option<Vec<f32>> {
+        self.sent.take()?.into_unshared()
+    }
+
     fn begin_round(&mut self, core: &mut Core) {
         if self.round >= core.settings.rounds {
             return self.finish(core);
@@ -167,7 +176,7 @@ impl Gossip {
         // A step that overflowed would be refused by everybody.
         if next.is_finite() {
             let before = std::mem::replace(&mut self.state, next);
-            self.spare = before.into_unshared().unwrap_or_default();
+            self.spare = before.into_unshared();
         }
         self.begin_mixing(core);
     }
@@ -183,10 +192,18 @@ impl Gossip {
     fn open_step(&mut self, core: &mut Core) {
         let gossip = gossip_settings(&core.settings);
         let message_noise = gossip.message_noise;
-        let plan = gossip.plan.step(self.round, self.step);
-        for to in plan.listeners(self.me) {
-            let values = self.for_one_listener(message_noise);
-            core.send(to, (self.round, self.step), Body::State { values });
+        let plan = self.plan_of_step(gossip);
+        let at = (self.round, self.step);
+        if message_noise > 0.0 {
+            for to in plan.listeners(self.me) {
+                let values = self.for_one_listener(message_noise);
+                core.send(to, at, Body::State { values });
+            }
+        } else {
+            let to = plan.recipients(self.me);
+            if !to.is_empty() {
+                core.send(to, at, Body::State { values: self.state.clone() });
+            }
         }
         let came_early = self.inbox.open(self.me, (self.round, self.step), &plan);
         if let Some(absences) = &mut self.absences {
@@ -199,11 +216,15 @@ impl Gossip {
         self.patience = (core.now.after(timeouts.resend), core.now.after(timeouts.silence));
     }
 
-    /// The state, with fresh noise where the settings ask for it; the node itself keeps the clean one.
+    /// The plan of the current step. One that holds for ever is not asked for again: its counter is shared by all nodes.
+    fn plan_of_step(&mut self, gossip: &GossipSettings) -> Arc<StepPlan> {
+        let at_hand = self.plan.take().filter(|_| gossip.plan.is_fixed());
+        at_hand.unwrap_or_else(|| gossip.plan.step(self.round, self.step))
+    }
+
+    /// The state with fresh noise; the node itself keeps the clean one.
     fn for_one_listener(&mut self, message_noise: f64) -> Values {
-        let Some(noise) = self.noise.as_mut().filter(|_| message_noise > 0.0) else {
-            return self.state.clone();
-        };
+        let noise = self.noise.as_mut().expect("message noise has a source");
         // The event of one message in units of its own: the network accountant prices all messages of a view together.
         let noisy = MessageNoise::new(message_noise, 1.0)
             .and_then(|mechanism| mechanism.message(self.state.as_slice(), &mut **noise));
@@ -255,12 +276,15 @@ impl Gossip {
         if let Some(previous) = &self.previous {
             terms.push((1.0 - omega, previous.as_slice()));
         }
-        let mut mixed = std::mem::take(&mut self.spare);
+        // By now all neighbours have mixed what they were sent a step ago, if nobody is late.
+        let mut mixed = self.spare.take().or_else(|| self.sent.take()?.into_unshared()).unwrap_or_default();
         mix::weighted_sum(&mut mixed, self.state.len(), &terms);
         let mixed = Values::derived(mixed);
         let before = std::mem::replace(&mut self.state, mixed);
-        self.previous = (!accelerate.is_empty()).then_some(before);
+        self.previous = (!accelerate.is_empty()).then(|| before.clone());
+        self.sent = Some(before);
         self.plan = Some(plan);
+        self.inbox.forget();
         for peer in missing {
             self.absences.get_or_insert_default().missed((self.round, self.step), peer);
         }
@@ -297,6 +321,7 @@ impl Gossip {
         self.previous = None;
         self.plan = None;
         self.optimiser = None;
+        (self.spare, self.sent) = (None, None);
         self.inbox.close();
         core.finish(self.round, self.state.as_slice(), "all rounds are done");
     }

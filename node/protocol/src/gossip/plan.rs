@@ -9,6 +9,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use topology::{MixingMatrix, Schedule, TopologyError};
 
 use crate::PeerIx;
+use crate::recipients::Recipients;
 
 /// Steps whose plans are kept: nodes of a run are seldom more than a few steps apart.
 const KEPT_STEPS: usize = 16;
@@ -74,6 +75,11 @@ impl MixingPlan {
         plan
     }
 
+    /// Whether there is one plan for ever.
+    pub(crate) fn is_fixed(&self) -> bool {
+        self.fixed.is_some()
+    }
+
     /// Whether states stay within the convex hull of the states before; only the fixed weights can be negative.
     pub(crate) fn is_convex(&self) -> bool {
         self.fixed.as_ref().is_none_or(|plan| plan.matrix.is_nonnegative())
@@ -108,6 +114,16 @@ impl StepPlan {
         entries
             .filter(move |&(_, (&peer, &weight))| peer != node && weight != 0.0)
             .map(|(place, (&peer, _))| (place, peer))
+    }
+
+    /// All who hear `node`, in increasing order.
+    pub(crate) fn recipients(&self, node: PeerIx) -> Recipients {
+        let mut all = Vec::with_capacity(self.row(node).0.len());
+        match self.listeners {
+            None => all.extend(self.heard_by(node).map(|(_, peer)| peer)),
+            Some(_) => all.extend(self.listeners(node)),
+        }
+        Recipients::Many(all)
     }
 
     /// Those who hear `node`, in increasing order. Where the matrix is symmetric their rows need not be looked at.

@@ -116,9 +116,12 @@ impl Swarm {
                 self.records[of as usize] += 1;
                 self.push(self.now + 1, of, Input::Recorded(record.id));
             }
-            Output::Send { to, mut message } => {
-                if (self.fate)(self.now, of, to, &mut message) {
-                    self.push(self.now + LATENCY, to, Input::Received { from: of, message });
+            Output::Send { to, message } => {
+                for &to in &*to {
+                    let mut message = message.clone();
+                    if (self.fate)(self.now, of, to, &mut message) {
+                        self.push(self.now + LATENCY, to, Input::Received { from: of, message });
+                    }
                 }
             }
             Output::Log(event) => self.log.push((of, *event)),

@@ -215,7 +215,9 @@ impl Net {
                 self.records[node as usize] += 1;
                 self.enqueue(DELAY / 2, node, Input::Recorded(record.id));
             }
-            Output::Send { to, message } => self.on_send(node, to, message),
+            Output::Send { to, message } => {
+                to.iter().for_each(|&to| self.on_send(node, to, message.clone()));
+            }
             Output::Log(event) => self.log.push((node, *event)),
             Output::Save(snapshot) => self.saved[node as usize] = Some(*snapshot),
             Output::Done => assert!(self.nodes[node as usize].is_done()),

@@ -215,11 +215,13 @@ impl Swarm {
                 participant.disk.push_back(Write::Record(record, participant.handed_in));
             }
             Output::Send { to, message } => {
-                assert!((to as usize) < NODES && to as usize != node, "node {node} sends to {to}");
                 let finite = message.body.values().is_none_or(|values| values.is_finite());
                 assert!(finite, "node {node} sends numbers that are not finite");
-                self.under_way.push((node as PeerIx, to as usize, message.clone()));
-                self.sent.push((node as PeerIx, to as usize, message));
+                for to in to.iter().map(|&to| to as usize) {
+                    assert!(to < NODES && to != node, "node {node} sends to {to}");
+                    self.under_way.push((node as PeerIx, to, message.clone()));
+                    self.sent.push((node as PeerIx, to, message.clone()));
+                }
             }
             Output::Log(event) => {
                 if let RunEvent::Released { round, token, generation, .. } = &*event {

@@ -322,16 +322,19 @@ impl Driver {
                     // What was released is in the log before anybody can have it.
                     let failed = |source| DriverError::Journal { folder: self.state.clone(), source };
                     self.journal.flush().map_err(failed)?;
-                    let link = session.roster.peer(to).and_then(|peer| self.links.get(peer));
-                    let sent = link.is_some_and(|link| link.send(Frame::Message(message)).is_ok());
-                    self.status.send_if_modified(|status| {
-                        if sent {
-                            status.bytes.0 += bytes
-                        } else {
-                            status.dropped += 1
-                        }
-                        false
-                    });
+                    for &to in &*to {
+                        let link = session.roster.peer(to).and_then(|peer| self.links.get(peer));
+                        let sent =
+                            link.is_some_and(|link| link.send(Frame::Message(message.clone())).is_ok());
+                        self.status.send_if_modified(|status| {
+                            if sent {
+                                status.bytes.0 += bytes
+                            } else {
+                                status.dropped += 1
+                            }
+                            false
+                        });
+                    }
                 }
                 Output::Log(event) => {
                     self.status.send_if_modified(|status| {
