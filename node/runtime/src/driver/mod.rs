@@ -19,7 +19,7 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use libp2p::{Multiaddr, PeerId};
-use protocol::{BudgetRule, Input, LogLine, Message, Output, RunEvent, Setup, Time};
+use protocol::{BudgetRule, Input, LogLine, Message, Output, PeerIx, RunEvent, Setup, Time};
 use tokio::sync::watch;
 use tokio::time::Instant;
 
@@ -318,23 +318,15 @@ impl Driver {
                     self.keeper.record(record);
                 }
                 Output::Send { to, message } => {
-                    let bytes = message.bytes();
                     // What was released is in the log before anybody can have it.
                     let failed = |source| DriverError::Journal { folder: self.state.clone(), source };
                     self.journal.flush().map_err(failed)?;
-                    for &to in &*to {
-                        let link = session.roster.peer(to).and_then(|peer| self.links.get(peer));
-                        let sent =
-                            link.is_some_and(|link| link.send(Frame::Message(message.clone())).is_ok());
-                        self.status.send_if_modified(|status| {
-                            if sent {
-                                status.bytes.0 += bytes
-                            } else {
-                                status.dropped += 1
-                            }
-                            false
-                        });
-                    }
+                    let sent = send(&session.roster, &self.links, &to, &message);
+                    self.status.send_if_modified(|status| {
+                        status.bytes.0 += sent * message.bytes();
+                        status.dropped += to.len() as u64 - sent;
+                        false
+                    });
                 }
                 Output::Log(event) => {
                     self.status.send_if_modified(|status| {
@@ -430,4 +422,11 @@ fn standing(found: &Found) -> Standing {
 /// The start of a run, now.
 fn begun_now(roster: Roster) -> Begun {
     Begun { roster, at: unix_micros() }
+}
+
+/// Queues a message for peers; how many of them have a link that takes it.
+fn send(roster: &Roster, links: &BTreeMap<PeerId, Link>, to: &[PeerIx], message: &Message) -> u64 {
+    let link = |&to: &PeerIx| roster.peer(to).and_then(|peer| links.get(peer));
+    let taken = |link: &&Link| link.send(Frame::Message(message.clone())).is_ok();
+    to.iter().filter_map(link).filter(taken).count() as u64
 }
