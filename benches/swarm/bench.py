@@ -166,7 +166,7 @@ def compare(_):
             startup = max(begun(run / "nodes" / str(node) / "stderr.log") - began for node in range(nodes))
             median = statistics.median(t for node in range(nodes) for t in round_times(run, node)) / 1000
         most = [max(statistics.mean(each) for each in kind) for kind in zip(*(list(zip(*now)) for now in sizes if len(now) == nodes))]
-        print(f"| murmur | {nodes} | {startup:.2f} | {median:.4f} | {most[0]:.0f} | {most[1]:.0f} |", flush=True)
+        print(f"| murmur | {nodes} | {startup:.2f} | {median:.4f} | {most[0]:.1f} | {most[1]:.1f} |", flush=True)
 
 
 def memory(pid):
