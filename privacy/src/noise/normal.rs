@@ -18,8 +18,8 @@ use crate::vectorised;
 /// Where the tail begins: the value for which 256 layers of equal area close exactly at the peak.
 const TAIL: f64 = 3.654_152_885_361_009;
 const LAYERS: usize = 256;
-/// Samples made at a time, in blocks of the cipher: a multiple of the six that it makes at once, and everything fits in the first cache.
-const BLOCKS: usize = 36;
+/// Samples made at a time, in blocks of the cipher: a multiple of the six or sixteen that it makes at once, and everything fits in the first cache.
+const BLOCKS: usize = 48;
 const SAMPLES: usize = 8 * BLOCKS;
 
 static TABLES: LazyLock<Tables> = LazyLock::new(Tables::new);
@@ -100,11 +100,36 @@ impl Tables {
     /// One normal for each word.
     fn normals(&self, words: &[u64], out: &mut [f64], more: &mut impl FnMut() -> u64) {
         #[cfg(target_arch = "x86_64")]
-        if let Some(simd) = pulp::x86::V3::try_new() {
-            let anew = |word, x| self.anew(word, x, more);
-            return simd.vectorize(Lookup { simd, layers: &self.layer, words, out, anew });
+        if let Some(simd) = pulp::x86::V4::try_new() {
+            return self.normals_by_eights(simd, words, out, more);
+        } else if let Some(simd) = pulp::x86::V3::try_new() {
+            return self.normals_by_fours(simd, words, out, more);
         }
         self.normals_one_by_one(words, out, more);
+    }
+
+    #[cfg(target_arch = "x86_64")]
+    fn normals_by_eights(
+        &self,
+        simd: pulp::x86::V4,
+        words: &[u64],
+        out: &mut [f64],
+        more: &mut impl FnMut() -> u64,
+    ) {
+        let anew = |word, x| self.anew(word, x, more);
+        simd.vectorize(Lookup::<8, _, _> { simd, layers: &self.layer, words, out, anew });
+    }
+
+    #[cfg(target_arch = "x86_64")]
+    fn normals_by_fours(
+        &self,
+        simd: pulp::x86::V3,
+        words: &[u64],
+        out: &mut [f64],
+        more: &mut impl FnMut() -> u64,
+    ) {
+        let anew = |word, x| self.anew(word, x, more);
+        simd.vectorize(Lookup::<4, _, _> { simd, layers: &self.layer, words, out, anew });
     }
 
     fn normals_one_by_one(&self, words: &[u64], out: &mut [f64], more: &mut impl FnMut() -> u64) {
@@ -264,21 +289,43 @@ mod tests {
         assert!(by_chord > 500_000, "{by_chord}");
     }
 
-    #[test]
-    fn four_at_a_time_are_the_same_normals_as_one_by_one() {
-        let mut random = ChaCha20Rng::seed_from_u64(3);
-        for length in (0..30).chain([SAMPLES, 20_000]) {
-            let words: Vec<u64> = (0..length).map(|_| random.next_u64()).collect();
-            let (mut fast, mut slow) = (vec![0.0; length], vec![0.0; length]);
-            let spare = || ChaCha20Rng::seed_from_u64(length as u64);
-            let (mut first, mut second) = (spare(), spare());
-            TABLES.normals(&words, &mut fast, &mut || first.next_u64());
-            TABLES.normals_one_by_one(&words, &mut slow, &mut || second.next_u64());
-            let bits = |normals: &[f64]| normals.iter().map(|x| x.to_bits()).collect::<Vec<_>>();
-            assert_eq!(bits(&fast), bits(&slow), "{length} words");
-            // Not one spare word more or less.
-            assert_eq!(first.next_u64(), second.next_u64());
+    type Make<'m> = dyn FnMut(&[u64], &mut [f64], &mut dyn FnMut() -> u64) + 'm;
+
+    /// Calls `check` with every way to make many normals that this processor has.
+    fn for_each_way(mut check: impl FnMut(&str, &mut Make<'_>)) {
+        check("as chosen", &mut |words, out, mut more| TABLES.normals(words, out, &mut more));
+        #[cfg(target_arch = "x86_64")]
+        {
+            if let Some(simd) = pulp::x86::V3::try_new() {
+                check("AVX2", &mut |words, out, mut more| {
+                    TABLES.normals_by_fours(simd, words, out, &mut more);
+                });
+            }
+            if let Some(simd) = pulp::x86::V4::try_new() {
+                check("AVX-512", &mut |words, out, mut more| {
+                    TABLES.normals_by_eights(simd, words, out, &mut more);
+                });
+            }
         }
+    }
+
+    #[test]
+    fn several_at_a_time_are_the_same_normals_as_one_by_one() {
+        for_each_way(|way, make| {
+            let mut random = ChaCha20Rng::seed_from_u64(3);
+            for length in (0..30).chain([SAMPLES, 20_000]) {
+                let words: Vec<u64> = (0..length).map(|_| random.next_u64()).collect();
+                let (mut fast, mut slow) = (vec![0.0; length], vec![0.0; length]);
+                let spare = || ChaCha20Rng::seed_from_u64(length as u64);
+                let (mut first, mut second) = (spare(), spare());
+                make(&words, &mut fast, &mut || first.next_u64());
+                TABLES.normals_one_by_one(&words, &mut slow, &mut || second.next_u64());
+                let bits = |normals: &[f64]| normals.iter().map(|x| x.to_bits()).collect::<Vec<_>>();
+                assert_eq!(bits(&fast), bits(&slow), "{way}: {length} words");
+                // Not one spare word more or less.
+                assert_eq!(first.next_u64(), second.next_u64());
+            }
+        });
     }
 
     #[test]

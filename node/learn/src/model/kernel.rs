@@ -162,9 +162,13 @@ pub(crate) fn bound_squared_norms_of_rows(bounds: &mut [f64], rows: &[f32]) {
         #[inline(always)]
         || {
             for (bound, row) in bounds.iter_mut().zip(rows.chunks_exact(width)) {
+                let (chunks, rest) = row.as_chunks::<LANES>();
                 let mut sums = [0.0_f32; LANES];
-                let chunks = row.chunks_exact(LANES);
-                sums.iter_mut().zip(chunks.remainder()).for_each(|(sum, &x)| *sum = x * x);
+                if !rest.is_empty() {
+                    let mut last = [0.0; LANES];
+                    last[..rest.len()].copy_from_slice(rest);
+                    sums = last.map(|x| x * x);
+                }
                 for chunk in chunks {
                     sums.iter_mut().zip(chunk).for_each(|(sum, &x)| *sum += x * x);
                 }
@@ -178,14 +182,12 @@ pub(crate) fn bound_squared_norms_of_rows(bounds: &mut [f64], rows: &[f32]) {
     );
 }
 
+/// By name and not in a loop: the compiler keeps these in registers.
 #[inline(always)]
-fn sum_by_halves(mut sums: [f32; 16]) -> f32 {
-    for half in [8, 4, 2, 1] {
-        for i in 0..half {
-            sums[i] += sums[i + half];
-        }
-    }
-    sums[0]
+fn sum_by_halves(sums: [f32; 16]) -> f32 {
+    let eight: [f32; 8] = std::array::from_fn(|i| sums[i] + sums[i + 8]);
+    let four: [f32; 4] = std::array::from_fn(|i| eight[i] + eight[i + 4]);
+    (four[0] + four[2]) + (four[1] + four[3])
 }
 
 /// ‖row‖² in double precision.

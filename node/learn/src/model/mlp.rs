@@ -42,6 +42,11 @@ impl Mlp {
         widths.push(head.width());
         Ok(Self { shape: DenseShape { widths, activation, head } })
     }
+
+    #[cfg(test)]
+    pub(super) fn shape(&self) -> &DenseShape {
+        &self.shape
+    }
 }
 
 impl Model for Mlp {
@@ -51,8 +56,7 @@ impl Model for Mlp {
 
     #[cfg(target_arch = "x86_64")]
     fn group_pass(&self, threads: usize) -> Option<Box<dyn super::GroupPass>> {
-        super::wide::WidePass::new(&self.shape, threads)
-            .map(|pass| Box::new(pass) as Box<dyn super::GroupPass>)
+        super::wide::pass(&self.shape, threads)
     }
 
     super::dense::methods_of_shape!("layer");

@@ -12,7 +12,7 @@ mod tile;
 mod units;
 
 use privacy::clip::ClipNorm;
-use pulp::x86::V3;
+use pulp::x86::{V3, V4};
 use rayon::prelude::*;
 
 use super::chunk::Examples;
@@ -21,7 +21,7 @@ use super::group::GroupPass;
 use super::kernel;
 use crate::gradient::rounding::GROUP_ROWS;
 use rows::{Block, Inputs};
-use tile::WIDE;
+use tile::Tiles;
 use units::{Forward, Gradient, Units};
 
 /// Records of one block, whose products are added before those of the next: as many as in a chunk of a large model.
@@ -30,34 +30,41 @@ const BLOCK_ROWS: usize = super::LARGE_CHUNK_ROWS;
 const LARGE_LAYER: usize = super::LARGE;
 /// Weights that one thread works on at a time: with the records passing by, they stay in the second cache.
 const WEIGHTS_AT_A_TIME: usize = 1 << 16;
-/// Units below which a panel is mostly empty.
-const FEWEST_UNITS: usize = WIDE;
+/// Buffers for `threads` threads; `None` where the first layer is small or the processor lacks the instructions.
+pub(super) fn pass(shape: &DenseShape, threads: usize) -> Option<Box<dyn GroupPass>> {
+    fn boxed<S: Tiles>(simd: S, shape: &DenseShape, threads: usize) -> Option<Box<dyn GroupPass>> {
+        WidePass::new(simd, shape, threads).map(|pass| Box::new(pass) as _)
+    }
+    match V4::try_new() {
+        // Fewer units would leave a panel mostly empty.
+        Some(simd) if shape.widths[1] >= V4::WIDE => boxed(simd, shape, threads),
+        _ => boxed(V3::try_new()?, shape, threads),
+    }
+}
 
 /// Buffers for groups of up to [`GROUP_ROWS`] records.
-pub(super) struct WidePass {
-    simd: V3,
+struct WidePass<S: Tiles> {
+    simd: S,
     fan_in: usize,
     /// Whether several threads may work on it.
     parallel: bool,
     /// Units that one thread has at a time; fewer for the last.
     share: usize,
-    units: Vec<Units>,
+    units: Vec<Units<S>>,
     blocks: Vec<Block>,
     /// Stands in for the features of an example that is left out.
     zeros: Vec<f32>,
 }
 
-impl WidePass {
-    /// Buffers for `threads` threads; `None` where the first layer is small or the processor lacks the instructions.
-    pub(super) fn new(shape: &DenseShape, threads: usize) -> Option<Self> {
-        let simd = V3::try_new()?;
+impl<S: Tiles> WidePass<S> {
+    fn new(simd: S, shape: &DenseShape, threads: usize) -> Option<Self> {
         let (fan_in, fan_out) = (shape.inputs(), shape.widths[1]);
-        if shape.layers() < 2 || fan_in * fan_out < LARGE_LAYER || fan_out < FEWEST_UNITS {
+        if shape.layers() < 2 || fan_in * fan_out < LARGE_LAYER || fan_out < S::WIDE {
             return None;
         }
         // As many runs for every thread.
         let runs = (fan_in * fan_out).div_ceil(WEIGHTS_AT_A_TIME).next_multiple_of(threads.max(1));
-        let share = fan_out.div_ceil(WIDE).div_ceil(runs) * WIDE;
+        let share = fan_out.div_ceil(S::WIDE).div_ceil(runs) * S::WIDE;
         let run = |first: usize| Units::new(first, share.min(fan_out - first), fan_in, GROUP_ROWS);
         Some(Self {
             simd,
@@ -72,9 +79,9 @@ impl WidePass {
 
     fn forward(&mut self, params: &[f32], rows: &[&[f32]]) {
         let simd = self.simd;
-        let run = |units: &mut Units| {
+        let run = |units: &mut Units<S>| {
             let weights = &params[units.weight_span()];
-            simd.vectorize(Forward { simd, units, weights, rows });
+            simd.run(Forward { simd, units, weights, rows });
         };
         if self.parallel {
             self.units.par_iter_mut().for_each(run);
@@ -100,8 +107,8 @@ impl WidePass {
     fn gradient(&mut self, rows: &[&[f32]], out: &mut [f32]) {
         let (simd, length) = (self.simd, self.share * self.fan_in);
         let blocks = &self.blocks[..rows.len().div_ceil(BLOCK_ROWS)];
-        let run = |(units, out): (&mut Units, &mut [f32])| {
-            simd.vectorize(Gradient { simd, units, blocks, rows, out });
+        let run = |(units, out): (&mut Units<S>, &mut [f32])| {
+            simd.run(Gradient { simd, units, blocks, rows, out });
         };
         if self.parallel {
             self.units.par_iter_mut().zip(out.par_chunks_mut(length)).for_each(run);
@@ -139,7 +146,7 @@ impl WidePass {
     }
 }
 
-impl GroupPass for WidePass {
+impl<S: Tiles> GroupPass for WidePass<S> {
     fn sum(
         &mut self,
         params: &[f32],
@@ -154,5 +161,36 @@ impl GroupPass for WidePass {
         } else {
             self.all(params, data, records, clip, out);
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::data::{Dataset, Targets, Task};
+    use crate::model::{Activation, Mlp, Model};
+
+    /// Widths that fill no tile, no panel and no run, of either width of registers.
+    #[test]
+    fn wide_and_narrow_registers_give_the_same_bits() {
+        let (Some(narrow), Some(wide)) = (V3::try_new(), V4::try_new()) else {
+            return eprintln!("skipped: this processor has no AVX-512");
+        };
+        let model = Mlp::new(701, &[53], Activation::Tanh, Task::Classification { classes: 3 }).unwrap();
+        let (rows, params) = (200, model.initial(3));
+        let features = (0..rows * 701).map(|i| (i * 7_919 % 1_009) as f32 / 1_009.0 - 0.4).collect();
+        let labels = (0..rows as u32).map(|i| i % 3).collect();
+        let data = Dataset::new(features, 701, Targets::Class { labels, classes: 3 }).unwrap();
+        let records: Vec<u32> = (0..rows as u32).rev().collect();
+        let sum = |mut pass: Box<dyn GroupPass>| {
+            let mut out = vec![f32::NAN; params.len()];
+            pass.sum(&params, &data, &records, Some(ClipNorm::new(0.7).unwrap()), &mut out);
+            out
+        };
+        let shape = model.shape();
+        let narrow = sum(Box::new(WidePass::new(narrow, shape, 2).unwrap()));
+        let wide = sum(Box::new(WidePass::new(wide, shape, 2).unwrap()));
+        assert!(narrow.iter().all(|x| x.is_finite()) && kernel::squared_norm_of(&narrow) > 0.1);
+        assert_eq!(narrow, wide);
     }
 }

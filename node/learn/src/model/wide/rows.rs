@@ -2,6 +2,7 @@
 
 use privacy::clip::ClipNorm;
 
+use super::tile::Tiles;
 use super::units::Units;
 use crate::model::chunk::{Chunk, Examples};
 use crate::model::dense::{DensePass, DenseShape, clear_left_out, product_of_norms};
@@ -76,10 +77,10 @@ impl Block {
     }
 
     /// Everything between the first layer's sums, which `units` hold, and its signals.
-    pub(super) fn run(
+    pub(super) fn run<S: Tiles>(
         &mut self,
         params: &[f32],
-        units: &[Units],
+        units: &[Units<S>],
         inputs: Inputs<'_>,
         clip: Option<ClipNorm>,
     ) {
@@ -110,7 +111,7 @@ impl Block {
         kernel::sum_of_rows(bias, signals);
     }
 
-    fn activate(&mut self, bias: &[f32], units: &[Units], inputs: Inputs<'_>) {
+    fn activate<S: Tiles>(&mut self, bias: &[f32], units: &[Units<S>], inputs: Inputs<'_>) {
         let used = self.targets.rows() * self.width;
         let active = &mut self.active[..used];
         for (row, out) in active.chunks_exact_mut(self.width).enumerate() {

@@ -1,54 +1,92 @@
-//! The inner loop of both large products: six rows of sums, sixteen columns wide, held in twelve of sixteen registers.
+//! The inner loop of both large products: some rows of sums, two registers wide, held in three quarters of the registers.
 //!
 //! Every sum is made in one chain of fused multiply-adds in the order of its terms. So it depends neither on the size of the tile that it
-//! happens to lie in nor on the thread that makes it.
+//! happens to lie in, nor on the thread that makes it, nor on the width of registers.
 
-use std::arch::x86_64::__m256 as Lanes;
+use pulp::x86::{V3, V4};
+use pulp::{NullaryFnOnce, Simd, bytemuck};
 
-use pulp::x86::V3;
+/// Instructions with fused multiply-add, and how many rows of sums their registers hold.
+pub(super) trait Tiles: Simd {
+    /// Rows of a tile.
+    const TALL: usize;
+    /// Columns of a tile: two registers.
+    const WIDE: usize = 2 * Self::F32_LANES;
 
-/// Rows of a tile.
-pub(super) const TALL: usize = 6;
-/// Columns of a tile: two registers.
-pub(super) const WIDE: usize = 16;
+    /// Runs what was compiled for these instructions.
+    fn run<F: NullaryFnOnce>(self, f: F) -> F::Output;
+}
 
-/// One row of a tile or of a panel: as long as a line of the cache.
-pub(super) type Line = [f32; WIDE];
+/// Sixteen registers of eight numbers.
+impl Tiles for V3 {
+    const TALL: usize = 6;
+
+    fn run<F: NullaryFnOnce>(self, f: F) -> F::Output {
+        self.vectorize(f)
+    }
+}
+
+/// Thirty-two registers of sixteen numbers: twelve rows would fit too, but batches and layers are more often multiples of eight.
+impl Tiles for V4 {
+    const TALL: usize = 8;
+
+    fn run<F: NullaryFnOnce>(self, f: F) -> F::Output {
+        self.vectorize(f)
+    }
+}
+
+/// One row of a tile or of a panel: one or two lines of the cache.
+pub(super) type Line<S> = [<S as Simd>::f32s; 2];
+
+/// The numbers of some lines.
+#[inline(always)]
+pub(super) fn numbers<S: Tiles>(lines: &[Line<S>]) -> &[f32] {
+    bytemuck::cast_slice(lines)
+}
+
+/// The numbers of some lines, to write to.
+#[inline(always)]
+pub(super) fn numbers_mut<S: Tiles>(lines: &mut [Line<S>]) -> &mut [f32] {
+    bytemuck::cast_slice_mut(lines)
+}
+
+/// A line of zeros.
+#[inline(always)]
+pub(super) fn zeros<S: Tiles>() -> Line<S> {
+    bytemuck::Zeroable::zeroed()
+}
 
 /// `Σ_i factors(i)[r] · panel[i]` for each row r.
 #[inline(always)]
-pub(super) fn tile<const R: usize>(
-    simd: V3,
-    panel: &[Line],
+pub(super) fn tile<const R: usize, S: Tiles>(
+    simd: S,
+    panel: &[Line<S>],
     factors: impl Fn(usize) -> [f32; R],
-) -> [Line; R] {
-    let zero = simd.avx._mm256_setzero_ps();
-    let mut sums = [[zero; 2]; R];
-    for (i, line) in panel.iter().enumerate() {
-        let [left, right]: [Lanes; 2] = pulp::cast(*line);
+) -> [Line<S>; R] {
+    let mut sums = [zeros::<S>(); R];
+    for (i, &[left, right]) in panel.iter().enumerate() {
         for (sums, factor) in sums.iter_mut().zip(factors(i)) {
-            let factor = simd.avx._mm256_set1_ps(factor);
-            sums[0] = simd.fma._mm256_fmadd_ps(factor, left, sums[0]);
-            sums[1] = simd.fma._mm256_fmadd_ps(factor, right, sums[1]);
+            let factor = simd.splat_f32s(factor);
+            sums[0] = simd.mul_add_f32s(factor, left, sums[0]);
+            sums[1] = simd.mul_add_f32s(factor, right, sums[1]);
         }
     }
-    // Not `map`, which is a call of its own here.
-    let mut out = [[0.0; WIDE]; R];
-    out.iter_mut().zip(&sums).for_each(|(out, &sums)| *out = pulp::cast(sums));
-    out
+    sums
 }
 
-/// Calls `$f::<R>(…)` with the number of rows `$rows` as the constant R.
+/// Calls `$f::<R, _>(…)` with the number of rows `$rows` as the constant R.
 macro_rules! with_rows {
     ($rows:expr, $f:ident($($argument:expr),* $(,)?)) => {
         match $rows {
             0 => {}
-            1 => $f::<1>($($argument),*),
-            2 => $f::<2>($($argument),*),
-            3 => $f::<3>($($argument),*),
-            4 => $f::<4>($($argument),*),
-            5 => $f::<5>($($argument),*),
-            _ => $f::<6>($($argument),*),
+            1 => $f::<1, _>($($argument),*),
+            2 => $f::<2, _>($($argument),*),
+            3 => $f::<3, _>($($argument),*),
+            4 => $f::<4, _>($($argument),*),
+            5 => $f::<5, _>($($argument),*),
+            6 => $f::<6, _>($($argument),*),
+            7 => $f::<7, _>($($argument),*),
+            _ => $f::<8, _>($($argument),*),
         }
     };
 }
