@@ -4,8 +4,8 @@ use std::sync::Mutex;
 
 use learn::gradient::Workspace;
 use protocol::{Algorithm, LogLine, PeerIx, RunEvent, Setup, Time};
+use rayon::ThreadPoolBuilder;
 use rayon::prelude::*;
-use rayon::{ThreadPool, ThreadPoolBuilder};
 
 use crate::check::Agreement;
 use crate::error::SimError;
@@ -32,8 +32,8 @@ const WORTH_THREADS: usize = 128;
 pub fn simulate(
     setup: &Setup,
     options: &Options,
-    sink: &mut dyn FnMut(&LogLine),
-    observe: &mut dyn FnMut(&Observation<'_>),
+    sink: &mut (dyn FnMut(&LogLine) + Send),
+    observe: &mut (dyn FnMut(&Observation<'_>) + Send),
 ) -> Result<Finished, SimError> {
     simulate_with(setup, options, &Unhooked, sink, observe)
 }
@@ -49,17 +49,20 @@ pub fn simulate_with(
     setup: &Setup,
     options: &Options,
     hook: &dyn Hook,
-    sink: &mut dyn FnMut(&LogLine),
-    observe: &mut dyn FnMut(&Observation<'_>),
+    sink: &mut (dyn FnMut(&LogLine) + Send),
+    observe: &mut (dyn FnMut(&Observation<'_>) + Send),
 ) -> Result<Finished, SimError> {
     let world = World::new(setup, hook, options.check)?;
     sink(&header(setup, options));
     let threads = options.threads;
     let build = ThreadPoolBuilder::new().num_threads(threads).build();
     let pool = build.map_err(|source| SimError::Threads { threads, source })?;
-    let mut engine = Engine::new(&world, pool)?;
-    let ended = engine.run(sink, observe)?;
-    Ok(engine.finish(ended))
+    // As a member of the pool: a thread outside it would be put to sleep and woken for each window, and shards would go from core to core.
+    pool.install(|| {
+        let mut engine = Engine::new(&world)?;
+        let ended = engine.run(sink, observe)?;
+        Ok(engine.finish(ended))
+    })
 }
 
 fn header(setup: &Setup, options: &Options) -> LogLine {
@@ -79,7 +82,6 @@ fn header(setup: &Setup, options: &Options) -> LogLine {
 
 struct Engine<'w> {
     world: &'w World<'w>,
-    pool: ThreadPool,
     shards: Vec<Shard>,
     /// Buffers for gradients: one for each thread that computes at a time.
     workspaces: Mutex<Vec<Workspace>>,
@@ -93,7 +95,7 @@ struct Engine<'w> {
 }
 
 impl<'w> Engine<'w> {
-    fn new(world: &'w World<'w>, pool: ThreadPool) -> Result<Self, SimError> {
+    fn new(world: &'w World<'w>) -> Result<Self, SimError> {
         let specials = Specials::new(world)?;
         let (nodes, per_shard) = (world.nodes, world.per_shard());
         let shards = nodes.div_ceil(per_shard);
@@ -103,11 +105,10 @@ impl<'w> Engine<'w> {
             let slots = members.map(|node| specials.slot(node as PeerIx, world)).collect();
             Shard::new(first, slots, shards, world)
         };
-        let shards = pool.install(|| (0..shards).into_par_iter().map(shard).collect());
+        let shards = (0..shards).into_par_iter().map(shard).collect();
         let is_walk = matches!(world.setup.settings.algorithm, Algorithm::Walk(_));
         Ok(Self {
             world,
-            pool,
             shards,
             workspaces: Mutex::default(),
             progress: Progress::new(nodes, world.setup.settings.rounds, is_walk),
@@ -122,8 +123,8 @@ impl<'w> Engine<'w> {
 
     fn run(
         &mut self,
-        sink: &mut dyn FnMut(&LogLine),
-        observe: &mut dyn FnMut(&Observation<'_>),
+        sink: &mut (dyn FnMut(&LogLine) + Send),
+        observe: &mut (dyn FnMut(&Observation<'_>) + Send),
     ) -> Result<Ended, SimError> {
         let limits = Limits::new(self.world);
         while self.shards.iter().any(|shard| shard.open > 0) {
@@ -154,10 +155,7 @@ impl<'w> Engine<'w> {
         if load < WORTH_THREADS {
             self.shards.iter_mut().filter(|shard| is_due(shard)).for_each(run);
         } else {
-            let shards = &mut self.shards;
-            self.pool.install(|| {
-                shards.par_iter_mut().with_max_len(1).filter(|shard| is_due(shard)).for_each(run);
-            });
+            self.shards.par_iter_mut().with_max_len(1).filter(|shard| is_due(shard)).for_each(run);
         }
     }
 
@@ -171,7 +169,7 @@ impl<'w> Engine<'w> {
     }
 
     /// Brings the lines of a window in order, by (time, node, sequence), and passes them on.
-    fn publish(&mut self, sink: &mut dyn FnMut(&LogLine)) -> Result<(), SimError> {
+    fn publish(&mut self, sink: &mut (dyn FnMut(&LogLine) + Send)) -> Result<(), SimError> {
         let mut failed: Option<(u64, PeerIx, SimError)> = None;
         for shard in &mut self.shards {
             let report = &mut shard.report;
@@ -202,7 +200,7 @@ impl<'w> Engine<'w> {
         failed.map_or(Ok(()), |(_, _, error)| Err(error))
     }
 
-    fn observe(&mut self, observe: &mut dyn FnMut(&Observation<'_>)) {
+    fn observe(&mut self, observe: &mut (dyn FnMut(&Observation<'_>) + Send)) {
         while let Some((round, train_loss)) = self.progress.next_over() {
             observe(&Observation {
                 round,

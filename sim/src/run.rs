@@ -1,6 +1,6 @@
 //! One run from its setup to its result: the simulation or the comparison, judged round by round.
 
-use std::cell::RefCell;
+use std::sync::Mutex;
 
 use learn::model::ModelError;
 use protocol::account::{Account, FoldError, Interim, Summary};
@@ -94,8 +94,8 @@ pub struct Done {
 pub fn run(
     setup: &Setup,
     options: &Options,
-    sink: &mut dyn FnMut(&LogLine),
-    observe: &mut dyn FnMut(&Row),
+    sink: &mut (dyn FnMut(&LogLine) + Send),
+    observe: &mut (dyn FnMut(&Row) + Send),
 ) -> Result<Done, RunError> {
     if setup.config.algorithm.kind.is_comparison() {
         compare(setup, options, sink, observe)
@@ -173,26 +173,26 @@ impl<'a> Ongoing<'a> {
 fn simulated(
     setup: &Setup,
     options: &Options,
-    sink: &mut dyn FnMut(&LogLine),
-    observe: &mut dyn FnMut(&Row),
+    sink: &mut (dyn FnMut(&LogLine) + Send),
+    observe: &mut (dyn FnMut(&Row) + Send),
 ) -> Result<Done, RunError> {
     // Lines and rounds come one at a time, never one within the other.
-    let ongoing = RefCell::new(Ongoing::new(setup)?);
+    let ongoing = Mutex::new(Ongoing::new(setup)?);
     let mut latest = None;
     let finished = simulate(
         setup,
         options,
         &mut |line| {
-            ongoing.borrow_mut().account.push(line);
+            ongoing.lock().expect("no holder panics").account.push(line);
             sink(line);
         },
         &mut |seen| {
             latest = seen.latest;
-            let row = ongoing.borrow_mut().on_round(seen);
+            let row = ongoing.lock().expect("no holder panics").on_round(seen);
             observe(&row);
         },
     )?;
-    let mut ongoing = ongoing.into_inner();
+    let mut ongoing = ongoing.into_inner().expect("no holder panics");
     let all: Vec<&[f32]> =
         finished.models.iter().map(Vec::as_slice).filter(|model| !model.is_empty()).collect();
     let token = latest
@@ -270,8 +270,8 @@ fn result(setup: &Setup, quality: Quality, privacy: Summary, end: &End) -> RunRe
 fn compare(
     setup: &Setup,
     options: &Options,
-    sink: &mut dyn FnMut(&LogLine),
-    observe: &mut dyn FnMut(&Row),
+    sink: &mut (dyn FnMut(&LogLine) + Send),
+    observe: &mut (dyn FnMut(&Row) + Send),
 ) -> Result<Done, RunError> {
     sink(&first_line(setup, options));
     let mut ongoing = Ongoing::new(setup)?;

@@ -71,6 +71,11 @@ impl Special {
     pub(crate) fn new(outages: Vec<Outage>, attacks: Vec<Attack>) -> Self {
         Self { outages, attacks, snapshot: None }
     }
+
+    /// Whether the node will lose its memory, so that what it saves is needed.
+    fn will_crash(&self) -> bool {
+        self.outages.iter().any(|outage| !outage.pause)
+    }
 }
 
 /// What a node does next by itself.
@@ -85,10 +90,11 @@ enum Next {
 impl Slot {
     pub(crate) fn new(me: PeerIx, world: &World<'_>, slowness: f64, special: Option<Box<Special>>) -> Self {
         let node = Node::new(me, world.setup.settings.clone(), world.message_noise(me, 0));
+        let will_crash = special.as_deref().is_some_and(Special::will_crash);
         Self {
             me,
             life: 0,
-            node: Some(node),
+            node: Some(if will_crash { node } else { node.without_saving() }),
             jobs: Vec::new(),
             now: 0,
             away_until: 0,
@@ -138,6 +144,7 @@ impl Slot {
         order: &[Place],
         context: &mut Context<'_, '_>,
     ) {
+        fetch(parcels, order);
         let mut arrivals = order.iter().peekable();
         loop {
             let (due, next) = self.next(context.world);
@@ -337,11 +344,9 @@ impl Slot {
         context.report.lines.push(Line { time: self.now, node: self.me, event });
     }
 
-    /// Only nodes that will crash and return need what they save.
+    /// After its last crash a node saves in vain.
     fn save(&mut self, snapshot: Snapshot) {
-        if let Some(special) = &mut self.special
-            && special.outages.iter().any(|outage| !outage.pause)
-        {
+        if let Some(special) = self.special.as_deref_mut().filter(|special| special.will_crash()) {
             special.snapshot = Some(snapshot);
         }
     }
@@ -400,6 +405,12 @@ impl Slot {
             }
         }
     }
+}
+
+/// What arrives may be in another core's cache: looked at all at once, it comes at once, and not one message after the other.
+fn fetch(parcels: &[Parcel], order: &[Place]) {
+    let values = order.iter().filter_map(|place| place.of(parcels).message.body.values());
+    std::hint::black_box(values.filter(|values| values.is_finite()).count());
 }
 
 /// Whether a message carries the sender's contribution to `round`. With several tokens one may be sent while another is worked on.

@@ -26,6 +26,8 @@ pub(crate) struct Core {
     pub(crate) budget: Budget,
     pub(crate) next_record: u64,
     pub(crate) done: bool,
+    /// Whether the driver keeps what a node needs to come back after a crash.
+    pub(crate) saves: bool,
     /// Peers that sent what no honest node can send, or from which nothing comes back: they are left out where there is a choice.
     pub(crate) accused: BTreeSet<PeerIx>,
     faults: BTreeMap<(PeerIx, FaultKind), u32>,
@@ -42,6 +44,7 @@ impl Core {
             outputs: Outputs::default(),
             next_record: 0,
             done: false,
+            saves: true,
             accused: BTreeSet::new(),
             faults: BTreeMap::new(),
             nuisance: BTreeMap::new(),
@@ -117,6 +120,14 @@ impl Core {
     pub(crate) fn send(&mut self, to: impl Into<Recipients>, (round, step): (u32, u32), body: Body) {
         let message = Message { run: self.settings.run, round, step, body };
         self.outputs.push(Output::Send { to: to.into(), message });
+    }
+
+    /// Hands the driver what the node needs to come back; not even made where nobody keeps it.
+    pub(crate) fn save(&mut self, snapshot: impl FnOnce(&Self) -> Snapshot) {
+        if self.saves {
+            let snapshot = Box::new(snapshot(self));
+            self.outputs.push(Output::Save(snapshot));
+        }
     }
 
     pub(crate) fn log(&mut self, event: RunEvent) {

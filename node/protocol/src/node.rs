@@ -131,6 +131,13 @@ impl Node {
         Self { core: Core::new(me, settings), machine }
     }
 
+    /// The same participant for a driver that keeps no [snapshots](Output::Save), since it knows that this node never comes back after a crash.
+    #[must_use]
+    pub fn without_saving(mut self) -> Self {
+        self.core.saves = false;
+        self
+    }
+
     /// A participant that comes back after a crash with what it had saved. `records` is the number of records that its ledger holds, which may
     /// be larger than the snapshot's: those that came after it are charged in full.
     #[must_use]

@@ -11,13 +11,12 @@
 //!   does not need it; it bounds the time for which a captured state is useful.
 
 use rand::rngs::SysRng;
-use rand_chacha::ChaCha20Rng;
-use rand_chacha::rand_core::{Rng, SeedableRng, TryRng};
+use rand_chacha::rand_core::TryRng;
 use sha2::{Digest, Sha256};
 
-use super::NoiseSource;
 use super::key::Key;
 use super::sealed::Keys;
+use super::{NoiseSource, chacha};
 
 const RESEED_AFTER_SAMPLES: usize = 1 << 21;
 
@@ -92,10 +91,8 @@ impl Keys for SystemNoise {
             self.reseed();
         }
         self.samples_since_reseed = self.samples_since_reseed.saturating_add(samples);
-        let mut rng = ChaCha20Rng::from_seed(self.key);
-        let mut call_key = [0; 32];
-        rng.fill_bytes(&mut self.key);
-        rng.fill_bytes(&mut call_key);
+        let call_key;
+        [self.key, call_key] = chacha::keys(&self.key, 0);
         Key::TwelveRounds(call_key)
     }
 }

@@ -18,6 +18,8 @@ use crate::model::{Examples, GroupPass, Model, kernel};
 const LANES: usize = 2;
 /// Products (records × parameters) below which waking another thread costs more than it saves.
 const WORTH_A_THREAD: usize = 1 << 19;
+/// Parameters up to which a sum stays in the first cache, so that copying it costs next to nothing.
+const WORTH_COPYING: usize = 1 << 12;
 
 /// Records from which on a model's pass over groups is used: with fewer, preparing it costs more than it saves.
 const FEWEST_FOR_GROUPS: usize = 64;
@@ -146,6 +148,8 @@ fn add_up(lanes: &mut [Lane], in_one_group: bool, out: &mut Vec<f32>) {
             }
             out.iter_mut().zip(&first.total).for_each(|(value, &sum)| *value = sum as f32);
         }
+        // What is handed out may come back from another core's cache: sums are made where they were made before, and copied while they are near.
+        None if out.len() <= WORTH_COPYING => out.copy_from_slice(&first.group),
         None => std::mem::swap(out, &mut first.group),
         Some((second, rest)) => {
             kernel::sum_of_two(out, &first.group, &second.group);

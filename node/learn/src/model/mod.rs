@@ -33,6 +33,8 @@ mod smoothness;
 mod softmax;
 mod spec;
 #[cfg(target_arch = "x86_64")]
+mod turn;
+#[cfg(target_arch = "x86_64")]
 mod wide;
 
 pub use chunk::{Chunk, Examples};

@@ -14,8 +14,8 @@ use privacy::vectorised;
 const SMALL: usize = 1 << 14;
 /// Inputs up to which this is used.
 const DEEPEST: usize = 256;
-/// Outputs that are summed at once: two registers.
-const LANES: usize = 16;
+/// Outputs that are summed at once: one or two registers.
+pub(super) const LANES: usize = 16;
 /// Records that are worked on at a time: ten chains of sums, more than an addition takes cycles.
 const RECORDS: usize = 5;
 
@@ -38,10 +38,9 @@ pub(super) fn multiply(out: &mut MatMut<'_, f32>, left: MatRef<'_, f32>, right: 
         turned.resize(inputs, [0.0; LANES]);
         for first in (0..outputs).step_by(LANES) {
             let block = first..outputs.min(first + LANES);
-            for (lane, output) in block.clone().enumerate() {
-                let weights = weights.col(output).as_slice();
-                turned.iter_mut().zip(weights).for_each(|(turned, &weight)| turned[lane] = weight);
-            }
+            let empty: &[f32] = &[];
+            let lane = |lane| block.clone().nth(lane).map_or(empty, |output| weights.col(output).as_slice());
+            turn(turned, &std::array::from_fn(lane));
             for row in (0..left.nrows()).step_by(RECORDS) {
                 // Rows beyond the last are worked on for nothing: the last one again.
                 let last = left.nrows() - 1;
@@ -54,6 +53,24 @@ pub(super) fn multiply(out: &mut MatMut<'_, f32>, left: MatRef<'_, f32>, right: 
         }
     });
     true
+}
+
+/// Puts the weights of all lanes side by side, input by input. Lanes without weights stay as they are, or become zero.
+fn turn(turned: &mut [[f32; LANES]], lanes: &[&[f32]; LANES]) {
+    #[cfg(target_arch = "x86_64")]
+    if let Some(simd) = pulp::x86::V4::try_new() {
+        return simd.vectorize(super::turn::Turn { simd, turned, lanes });
+    }
+    turn_from(0, turned, lanes);
+}
+
+/// The same for the inputs from `first` on, one number after the other.
+#[inline(always)]
+pub(super) fn turn_from(first: usize, turned: &mut [[f32; LANES]], lanes: &[&[f32]; LANES]) {
+    for (lane, weights) in lanes.iter().enumerate().filter(|(_, weights)| !weights.is_empty()) {
+        let pairs = turned[first..].iter_mut().zip(&weights[first..]);
+        pairs.for_each(|(turned, &weight)| turned[lane] = weight);
+    }
 }
 
 fn sums(records: &[&[f32]; RECORDS], turned: &[[f32; LANES]]) -> [[f32; LANES]; RECORDS] {

@@ -33,13 +33,10 @@ use crate::contribution::Contribution;
 use crate::core::{Core, stepped};
 use crate::event::RunEvent;
 use crate::message::Body;
-use crate::node::{Input, Output, Snapshot};
+use crate::node::{Input, Snapshot};
 use crate::settings::{Algorithm, GossipSettings, Settings};
 use crate::values::Values;
 use crate::{PeerIx, Time, plausible};
-
-/// Above this many nodes a run is a simulation of scale, and nobody comes back from a snapshot.
-pub(crate) const SAVED_UP_TO: usize = 4096;
 
 /// The state machine. Small: a simulation has a million of them.
 pub(crate) struct Gossip {
@@ -295,18 +292,16 @@ impl Gossip {
     fn end_round(&mut self, core: &mut Core) {
         self.log_mixed(core);
         self.round += 1;
-        if core.settings.nodes <= SAVED_UP_TO {
-            core.outputs.push(Output::Save(Box::new(Snapshot {
-                epoch: 0,
-                members: Vec::new(),
-                round: self.round,
-                version: self.round,
-                model: self.state.clone(),
-                records: core.next_record,
-                spent: core.budget.saved(0),
-                acceptor: None,
-            })));
-        }
+        core.save(|core| Snapshot {
+            epoch: 0,
+            members: Vec::new(),
+            round: self.round,
+            version: self.round,
+            model: self.state.clone(),
+            records: core.next_record,
+            spent: core.budget.saved(0),
+            acceptor: None,
+        });
         self.begin_round(core);
     }
 

@@ -25,7 +25,7 @@ use crate::contribution::{Budget, Contribution};
 use crate::core::Core;
 use crate::event::{FaultKind, RunEvent};
 use crate::message::{Body, Patience, Proposal};
-use crate::node::{Input, Output, Snapshot};
+use crate::node::{Input, Snapshot};
 use crate::settings::{Algorithm, RoundsSettings, Settings};
 use crate::values::Values;
 use crate::{PeerIx, Time};
@@ -406,7 +406,7 @@ impl Rounds {
         let recording = self.contribution.is_recording();
         let pending =
             u32::from(self.settling.is_some()) + u32::from(self.released.is_some()) + u32::from(recording);
-        let snapshot = Snapshot {
+        core.save(|core| Snapshot {
             epoch: self.epoch,
             members: self.members.to_vec(),
             round: self.round.max(self.next_round.saturating_sub(1)),
@@ -415,8 +415,7 @@ impl Rounds {
             records: core.next_record,
             spent: core.budget.saved(pending),
             acceptor: Some(self.assembly.acceptor.clone()),
-        };
-        core.outputs.push(Output::Save(Box::new(snapshot)));
+        });
     }
 }
 

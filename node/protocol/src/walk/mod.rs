@@ -30,9 +30,8 @@ use self::passing::tell_origin;
 use crate::contribution::Contribution;
 use crate::core::{Core, stepped};
 use crate::event::{FaultKind, RunEvent};
-use crate::gossip::SAVED_UP_TO;
 use crate::message::{Body, Message};
-use crate::node::{Input, Output, Snapshot};
+use crate::node::{Input, Snapshot};
 use crate::settings::{Algorithm, Settings, WalkSettings};
 use crate::values::Values;
 use crate::work::Computed;
@@ -235,18 +234,16 @@ impl Walk {
     fn pass_on(&mut self, core: &mut Core, held: Held) {
         self.model = held.values.clone();
         self.hop = held.hop;
-        if core.settings.nodes <= SAVED_UP_TO {
-            core.outputs.push(Output::Save(Box::new(Snapshot {
-                epoch: 0,
-                members: Vec::new(),
-                round: self.hop,
-                version: self.hop + 1,
-                model: self.model.clone(),
-                records: core.next_record,
-                spent: core.budget.saved(0),
-                acceptor: None,
-            })));
-        }
+        core.save(|core| Snapshot {
+            epoch: 0,
+            members: Vec::new(),
+            round: self.hop,
+            version: self.hop + 1,
+            model: self.model.clone(),
+            records: core.next_record,
+            spent: core.budget.saved(0),
+            acceptor: None,
+        });
         if held.hop >= core.settings.rounds {
             tell_origin(core, &held);
             self.end_token(core, held.token);

@@ -3,10 +3,7 @@
 //!
 //! Written once for all widths of registers; [`Registers`] is what a processor must be able to do.
 
-use super::{Block, KeyStream, Rounds};
-
-/// The first row of every block: "expand 32-byte k".
-const CONSTANTS: [u32; 4] = [0x6170_7865, 0x3320_646e, 0x7962_2d32, 0x6b20_6574];
+use super::{Block, CONSTANTS, KeyStream};
 
 /// Instructions on registers of [`BLOCKS`](Self::BLOCKS) rows, as a token that the processor has them.
 pub(super) trait Registers: Copy {
@@ -37,10 +34,6 @@ pub(super) fn blocks<const N: usize, R: Registers>(
     first: u64,
     out: &mut [Block],
 ) {
-    let double_rounds = match from.rounds {
-        Rounds::Eight => 4,
-        Rounds::Twelve => 6,
-    };
     let key: [[u32; 4]; 2] = pulp::cast(*from.key);
     let at = |i: usize| first.wrapping_add((i * R::BLOCKS) as u64);
     let start: [[R::Row; 4]; N] = std::array::from_fn(|i| {
@@ -48,7 +41,7 @@ pub(super) fn blocks<const N: usize, R: Registers>(
         [registers.row(CONSTANTS), registers.row(key[0]), registers.row(key[1]), counters]
     });
     let mut state = start;
-    for _ in 0..double_rounds {
+    for _ in 0..from.rounds.doubled() {
         columns(registers, &mut state);
         // Diagonals become columns, and back.
         state.iter_mut().for_each(|rows| *rows = shifted::<1, 2, 3, R>(registers, *rows));
