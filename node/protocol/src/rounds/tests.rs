@@ -13,6 +13,7 @@ use topology::schedule::RunKey;
 
 use super::*;
 use crate::account::Price;
+use crate::node::Output;
 use crate::work::{Computed, Job};
 use crate::{BudgetRule, FaultKind, Message, Node, RunId, Scope, StepRule, Timeouts};
 
