@@ -44,7 +44,8 @@ PARTS = {
     ),
 }
 # Peers without which a part still says something.
-OPTIONAL = {"sim": {"gossipy": "gossipy-dfl"}, "swarm": {"hivemind": "hivemind"}}
+# gossipy needs torchvision and does not say so.
+OPTIONAL = {"sim": {"gossipy": "gossipy-dfl==0.0.1", "torchvision": "torchvision"}, "swarm": {"hivemind": "hivemind"}}
 # The same, where a peer needs older packages than the rest: an environment of its own, and the script that is run in it.
 P2PFL = ["p2pfl[dp]==0.4.4", "huggingface_hub==0.23.5", "pyarrow==14.0.2", "python-dateutil<3"]
 APART = {"swarm": {"p2pfl": (P2PFL, ["benches/swarm/others.py"])}}

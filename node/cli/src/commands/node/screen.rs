@@ -54,10 +54,15 @@ pub(super) async fn show(
                 }
             }
         }
+        let next = tokio::time::Instant::now() + PAUSE;
         if status.changed().await.is_err() {
             return lines.finish().await;
         }
-        tokio::time::sleep(PAUSE).await;
+        tokio::select! {
+            () = tokio::time::sleep_until(next) => {}
+            // Somebody may be waiting for the address, to tell it to the others.
+            _ = status.wait_for(|status| status.addresses != picture.addresses) => {}
+        }
     }
 }
 
