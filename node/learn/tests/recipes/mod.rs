@@ -72,8 +72,7 @@ pub(crate) fn all() -> Vec<Recipe> {
     let cnn = Recipe {
         batch: 1_024.0,
         steps: 400,
-        plain_steps: 400,
-        step_size: 5.0,
+        step_size: 15.0,
         seeds: 2,
         ..row("MNIST, convolutional", MNIST)
     };
