@@ -223,7 +223,8 @@ fn simulated(
 /// priced at all.
 ///
 /// # Guarantee
-/// Still upper bounds: what was seen up to a round is part of what was seen up to a later one, so it cannot have cost more.
+/// Still upper bounds: what was seen up to a round is part of what was seen up to a later one, so it cannot have cost more; and a mean is at most the
+/// worst, and no pair loses more than somebody learns who sees everything.
 fn settle(rows: &mut [Row]) {
     let lower = |figure: &mut Option<f64>, later: Option<f64>| {
         *figure = match (*figure, later) {
@@ -236,6 +237,14 @@ fn settle(rows: &mut [Row]) {
         lower(&mut earlier.epsilon_worst, later.epsilon_worst);
         lower(&mut earlier.epsilon_mean, later.epsilon_mean);
         lower(&mut earlier.epsilon_local, later.epsilon_local);
+    }
+    for row in rows {
+        if let (Some(worst), Some(local)) = (&mut row.epsilon_worst, row.epsilon_local) {
+            *worst = worst.min(local);
+        }
+        if let (Some(mean), Some(worst)) = (&mut row.epsilon_mean, row.epsilon_worst) {
+            *mean = mean.min(worst);
+        }
     }
 }
 
@@ -348,5 +357,12 @@ mod tests {
         let worst: Vec<_> = rows.iter().map(|row| row.epsilon_worst).collect();
         assert_eq!(worst, [Some(0.5), Some(1.9), Some(1.9), Some(1.9)]);
         assert!(rows.iter().all(|row| row.epsilon_local == Some(2.0) && row.epsilon_mean.is_none()));
+        // The mean is known at the end only: before, it is at most what is known of the worst.
+        rows[3].epsilon_mean = Some(1.2);
+        rows[0].epsilon_local = Some(0.4);
+        settle(&mut rows);
+        let means: Vec<_> = rows.iter().map(|row| row.epsilon_mean).collect();
+        assert_eq!(means, [Some(0.4), Some(1.2), Some(1.2), Some(1.2)]);
+        assert_eq!(rows[0].epsilon_worst, Some(0.4));
     }
 }

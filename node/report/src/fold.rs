@@ -189,7 +189,7 @@ fn subjects(source: &Source, options: &Options) -> Result<Vec<usize>, ReportErro
 
 /// The shape of the run; of a real one, only those nodes are told of that wrote lines.
 pub(crate) fn shape(source: &Source) -> Result<Shape, ReportError> {
-    let shape = Shape::of_logged(&source.config, &source.first)?;
+    let shape = Shape::of_logged(&source.config, &source.first)?.with_all_lines(&source.lines);
     let told = source.told();
     let partial = source.driver() != "sim" && told.len() < source.config.nodes;
     Ok(if partial { shape.with_witnesses(told) } else { shape })

@@ -314,3 +314,22 @@ fn a_comparison_of_the_simulator_has_no_report() {
     let error = Report::new(&source, &Options::default()).unwrap_err();
     assert!(error.to_string().contains("`central` is a comparison") && error.hint().is_some());
 }
+
+/// Rényi orders suit a number of rounds: those of a long plan prove little about a run that was stopped after a few.
+#[test]
+fn a_run_that_was_stopped_is_priced_as_what_it_was_and_not_as_what_was_planned() {
+    use protocol::account::{Account, Shape};
+    let pairs = ["nodes=16", "rounds=20", "batch_size=8", "privacy.noise_multiplier=3"];
+    let (setup, lines) = (Setup::new(config(&pairs)).unwrap(), lines(&pairs));
+    let mean = |shape: Shape| {
+        let mut account = Account::new(shape).unwrap();
+        lines.iter().for_each(|line| account.push(line));
+        account.settle_final();
+        account.summary().mean.epsilon
+    };
+    let planned = setup.shape();
+    let longer = Shape { rounds: 20_000, ..planned.clone() };
+    let (as_planned, by_the_plan) = (mean(planned), mean(longer.clone()));
+    assert!(by_the_plan > 1.01 * as_planned, "{by_the_plan} {as_planned}");
+    assert_eq!(mean(longer.with_all_lines(&lines)), as_planned);
+}

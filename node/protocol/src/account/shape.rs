@@ -5,6 +5,7 @@ use std::collections::BTreeSet;
 use privacy::event::DpEvent;
 use topology::schedule::RunKey;
 
+use crate::event::{LogLine, RunEvent};
 use crate::settings::{Algorithm, Settings};
 use crate::work::Adjacency;
 
@@ -36,6 +37,8 @@ pub struct Shape {
     pub noise: Vec<f64>,
     /// `mean`: noise on each message divided by the noise of a contribution.
     pub message_noise: f64,
+    /// Rounds in which somebody contributed, where the run is over: what is kept of each pair is chosen for as many. `None`: as many as planned.
+    pub made: Option<u32>,
     /// The nodes whose lines the log has; `None`: those of all.
     ///
     /// With the lines of some only, nothing is said about the others, and what theirs would have to prove is charged in full.
@@ -57,6 +60,7 @@ impl Shape {
             private_noise: true,
             noise: Vec::new(),
             message_noise: 0.0,
+            made: None,
             witnesses: None,
         }
     }
@@ -86,6 +90,20 @@ impl Shape {
     #[must_use]
     pub fn with_message_noise(mut self, ratio: f64) -> Self {
         self.message_noise = ratio;
+        self
+    }
+
+    /// Says that these are all lines there will be, so that a run which was stopped is priced as what it was and not as what was planned.
+    ///
+    /// # Guarantee
+    /// None needed: it changes which Rényi orders are kept, and each of them is a bound.
+    #[must_use]
+    pub fn with_all_lines(mut self, lines: &[LogLine]) -> Self {
+        let released = |line: &LogLine| match line.event {
+            RunEvent::Released { round, .. } => Some(round.saturating_add(1)),
+            _ => None,
+        };
+        self.made = lines.iter().filter_map(released).max();
         self
     }
 

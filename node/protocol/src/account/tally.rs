@@ -44,7 +44,8 @@ impl Tally {
         let nodes = shape.nodes;
         let kind = ReleaseKind::of(&shape.release);
         let most = (MOST_ENTRIES / (nodes * nodes).max(1)).clamp(ORDERS.1, ORDERS.0);
-        let seen = (u64::from(shape.rounds.max(1)), 1.0 / nodes.max(2) as f64);
+        let rounds = shape.made.map_or(shape.rounds, |made| made.min(shape.rounds));
+        let seen = (u64::from(rounds.max(1)), 1.0 / nodes.max(2) as f64);
         let units = Units::for_kind(kind, seen, shape.delta, most);
         let watchers = match pairs {
             true if nodes * nodes * units.len() <= MOST_ENTRIES => (0..nodes).collect(),

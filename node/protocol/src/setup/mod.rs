@@ -201,6 +201,7 @@ impl Shape {
             private_noise: *private_noise,
             noise: Vec::new(),
             message_noise: config.algorithm.message_noise,
+            made: None,
             witnesses: None,
         })
     }

@@ -12,6 +12,7 @@ mod keeper;
 mod noise;
 mod session;
 mod status;
+mod terms;
 mod worker;
 
 use std::collections::BTreeMap;
@@ -131,14 +132,15 @@ impl Driver {
             noise,
         };
         let standing = standing(&found);
+        let (digest, config) = terms::terms(&setup, &swarm.config);
         let network = Network::start(
             crate::network::Settings {
                 identity,
                 secret: swarm.secret,
                 run: swarm.name.clone(),
                 nodes: swarm.nodes,
-                digest: setup.digest,
-                config: swarm.config,
+                digest,
+                config,
                 schema: Schema::of(&work.data).into(),
                 limits: Limits::for_model(setup.settings.initial.len()),
                 patience,

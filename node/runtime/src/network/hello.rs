@@ -159,7 +159,11 @@ async fn compare(
     if card.config != us.card.config {
         write_frame(io, &Frame::Config(us.config.clone())).await?;
         let Frame::Config(theirs) = receive(io, MEMBER).await? else { return Err(HelloError::Disorder) };
-        return Err(HelloError::Config { differences: differences(&us.config, &theirs) });
+        let mut differences = differences(&us.config, &theirs);
+        if !differences.is_empty() && differences.iter().all(|line| line.starts_with("derived.")) {
+            differences.push("let all nodes take `--shard`, or all bring `--data`".into());
+        }
+        return Err(HelloError::Config { differences });
     }
     if card.schema != us.card.schema {
         write_frame(io, &Frame::Schema(us.schema.as_ref().clone())).await?;

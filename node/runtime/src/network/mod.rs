@@ -31,6 +31,8 @@ use crate::secret::Secret;
 use crate::swarm_file::Member;
 use crate::wire::{Frame, Limits, Refusal, Standing};
 
+#[cfg(test)]
+pub(crate) use difference::differences;
 pub use hello::HelloError;
 pub use link::{Link, Patience, SendError};
 

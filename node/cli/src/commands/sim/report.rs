@@ -8,7 +8,7 @@ use sim::run::RunResult;
 use sim::sweep::Summary;
 
 use crate::failure::{Failure, Result};
-use crate::table::Table;
+use crate::table::{Table, rounded_up};
 use learn::metrics::MeanSpread;
 
 /// Pretty JSON with a newline.
@@ -122,7 +122,15 @@ fn spread(values: Option<&MeanSpread>, scale: f64) -> String {
 }
 
 fn epsilon(figure: &Figure) -> String {
-    if figure.epsilon.is_finite() { significant(figure.epsilon) } else { "∞".into() }
+    match figure.epsilon {
+        f64::INFINITY => "∞".into(),
+        0.0 => "0".into(),
+        1000.0.. => rounded_up(figure.epsilon, 0),
+        100.0.. => rounded_up(figure.epsilon, 1),
+        1.0.. => rounded_up(figure.epsilon, 2),
+        0.01.. => rounded_up(figure.epsilon, 3),
+        _ => rounded_up(figure.epsilon, 6),
+    }
 }
 
 /// Three digits that count.

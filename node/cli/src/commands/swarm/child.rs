@@ -29,6 +29,8 @@ pub(super) struct Child {
     pub(super) address: Option<String>,
     /// Bytes that it has sent.
     pub(super) bytes: u64,
+    /// Whether it said that the run had begun.
+    pub(super) begun: bool,
     /// Whether it has ended, and how.
     pub(super) ended: Option<bool>,
     kill: Option<tokio::sync::oneshot::Sender<()>>,
@@ -67,7 +69,7 @@ impl Child {
         let stdin = process.stdin.take();
         let (kill, killed) = tokio::sync::oneshot::channel();
         tokio::spawn(watch(index, process, reports, killed));
-        Ok(Self { stdin, errors, address: None, bytes: 0, ended: None, kill: Some(kill) })
+        Ok(Self { stdin, errors, address: None, bytes: 0, begun: false, ended: None, kill: Some(kill) })
     }
 
     /// Tells it where another one listens.

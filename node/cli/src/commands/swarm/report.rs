@@ -1,7 +1,7 @@
 //! What a swarm came to: a fold over its log, the models that its nodes hold, and two runs to compare with.
 
 use crate::failure::{Failure, Result};
-use crate::table::Table;
+use crate::table::{Table, rounded_up};
 use learn::checkpoint::CheckpointInfo;
 use protocol::account::{Account, Figure};
 use protocol::config::{Config, Layer};
@@ -46,7 +46,7 @@ impl Report {
         let config = &setup.config;
         let private =
             lines.iter().any(|line| matches!(line.event, RunEvent::Run { private_noise: true, .. }));
-        let account = Account::new(setup.shape().with_private_noise(private));
+        let account = Account::new(setup.shape().with_private_noise(private).with_all_lines(lines));
         let mut account = account.map_err(|error| Failure::of(error, None))?;
         lines.iter().for_each(|line| account.push(line));
         account.settle_final();
@@ -56,8 +56,12 @@ impl Report {
             let hint = error.hint();
             Failure::of(error, Some(hint))
         })?;
+        // Of a run that was stopped nobody says that it is finished.
         let finished = |line: &LogLine| match line.event {
             RunEvent::Finished { rounds, .. } => Some(rounds),
+            RunEvent::RoundDone { round, .. } | RunEvent::Mixed { round, .. } => {
+                Some(round.saturating_add(1).min(config.rounds))
+            }
             _ => None,
         };
         let result = RunResult {
@@ -161,7 +165,7 @@ impl Report {
 }
 
 fn epsilon(figure: &Figure) -> String {
-    if figure.epsilon.is_finite() { format!("{:.3}", figure.epsilon) } else { "∞".into() }
+    if figure.epsilon.is_finite() { rounded_up(figure.epsilon, 3) } else { "∞".into() }
 }
 
 /// Test accuracy of the same run with some settings changed; `None` where that cannot be run.

@@ -23,6 +23,8 @@ use std::process::ExitCode;
 use std::time::Duration;
 use tokio::sync::mpsc;
 
+/// How long after a node's death the others are given to show that the run had begun: they report ten times a second.
+const DOUBT: Duration = Duration::from_secs(1);
 /// How long children may take to stop when asked.
 const FAREWELL: Duration = Duration::from_secs(10);
 
@@ -176,13 +178,18 @@ async fn supervise(config: &Config, swarm: &Path, folder: &Path, board: Option<B
     }
     drop(report);
     let mut live = Live::new(config.nodes, u64::from(config.rounds), board);
-    let mut ended = Ended::default();
+    let (mut ended, mut given_up) = (Ended::default(), false);
     let deadline = tokio::time::sleep(Duration::MAX);
     tokio::pin!(deadline);
     while children.iter().any(|child| child.ended.is_none()) {
         tokio::select! {
             Some((node, report)) = reports.recv() => {
                 on_report(&mut children, node, report, &mut live).await;
+            }
+            () = tokio::time::sleep(DOUBT), if !given_up && cannot_begin(&children) => {
+                given_up = true;
+                children.iter_mut().for_each(Child::stop);
+                deadline.as_mut().reset(tokio::time::Instant::now() + FAREWELL);
             }
             () = signals.next() => {
                 if ended.interrupted {
@@ -206,11 +213,17 @@ async fn supervise(config: &Config, swarm: &Path, folder: &Path, board: Option<B
     Ok(ended)
 }
 
+/// A run begins when all are there: where one died before, it never will.
+fn cannot_begin(children: &[Child]) -> bool {
+    children.iter().any(|child| child.ended == Some(false)) && !children.iter().any(|child| child.begun)
+}
+
 async fn on_report(children: &mut [Child], node: usize, report: child::Report, live: &mut Live) {
     match report {
         child::Report::Status(status) => {
             live.show(node, &status);
             children[node].bytes = status["bytes"][0].as_u64().unwrap_or(0);
+            children[node].begun |= status["phase"].as_str().is_some_and(|phase| phase != "gathering");
             let Some(address) = status["addresses"][0].as_str().map(str::to_owned) else { return };
             if children[node].address.is_none() {
                 for other in 0..children.len() {

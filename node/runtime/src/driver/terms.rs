@@ -1,0 +1,61 @@
+//! What all nodes of a run must have in common: the configuration, and the noise that follows from it and from what a node knows of the data.
+//!
+//! Two nodes with one configuration can come to different noise: one that takes a share of a data set knows how many records everybody has, one with a
+//! file of its own counts on `partition.min_size`. Each account takes the others' noise for its own, so they must not work together.
+
+use protocol::account::ReleaseKind;
+use protocol::work::Unit;
+use protocol::{Digest, Setup};
+
+/// Digest and text of what must be equal; the text is TOML, so that a difference has a name.
+pub(super) fn terms(setup: &Setup, config: &str) -> (Digest, String) {
+    let derived = derived(setup);
+    (Digest::of_text(&format!("{}\n{derived}", setup.digest)), format!("{config}\n{derived}"))
+}
+
+fn derived(setup: &Setup) -> String {
+    let mut text = "[derived]\n".to_owned();
+    // Ten digits: the last ones may depend on the processor.
+    let mut line = |name: &str, value: f64| text.push_str(&format!("{name} = \"{value:.9e}\"\n"));
+    line("noise_multiplier", setup.work.noise_multiplier);
+    if let ReleaseKind::Sampled { rate, .. } = ReleaseKind::of(&setup.settings.release) {
+        line("sampling_rate", rate);
+    }
+    if let Unit::Record { common, .. } = &setup.work.unit {
+        line("divisor", common.divisor);
+        line("rounding", common.slack);
+    }
+    text
+}
+
+#[cfg(test)]
+mod tests {
+    use protocol::config::{Config, Layer};
+
+    use super::*;
+
+    fn setup(own: bool) -> Setup {
+        let pairs =
+            ["nodes=2", "data=blobs:nodes=2,records=60,dim=3,classes=2", "batch_size=10"].map(String::from);
+        let layer = Layer::from_flags("--set", &pairs).unwrap();
+        let whole = Setup::new(Config::from_layers([layer]).unwrap()).unwrap();
+        if !own {
+            return whole;
+        }
+        let data = whole.train[0].clone();
+        Setup::for_node(whole.config, data, None).unwrap()
+    }
+
+    #[test]
+    fn one_configuration_with_different_noise_is_not_the_same_run() {
+        let (shard, own) = (setup(false), setup(true));
+        assert_eq!(shard.digest, own.digest);
+        assert_ne!(shard.work.noise_multiplier, own.work.noise_multiplier);
+        let text = shard.config.to_toml();
+        let ((a, ours), (b, theirs)) = (terms(&shard, &text), terms(&own, &text));
+        assert_ne!(a, b);
+        let named = crate::network::differences(&ours, &theirs);
+        assert!(named.iter().any(|line| line.starts_with("derived.noise_multiplier: ours")), "{named:?}");
+        assert_eq!(terms(&setup(false), &text).0, a);
+    }
+}
