@@ -57,9 +57,32 @@ fn a_swarm_that_is_asked_to_stop_writes_everything_says_where_it_stands_and_ends
         for file in ["log.jsonl", "result.json", "report.html"] {
             assert!(run.join(file).exists(), "{signal}: no `{file}`");
         }
+        let result = std::fs::read_to_string(run.join("result.json")).expect("a result");
+        let result: serde_json::Value = serde_json::from_str(&result).expect("JSON");
+        assert!(result["finished_rounds"].as_u64().is_some_and(|rounds| rounds > 0), "{signal}: {result}");
         let whole = std::fs::read_to_string(run.join("nodes/0/log.jsonl")).expect("a log");
         assert!(whole.ends_with('\n'), "{signal}: the last line is whole");
     }
+}
+
+#[test]
+#[cfg(target_os = "linux")]
+fn a_swarm_that_loses_a_node_before_the_start_ends_and_names_it() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let mut command = murmur();
+    command.args(["swarm", "--nodes", "12", "--set", "rounds=50000", "--set", "name=x", "--out"]);
+    command.arg(folder.path()).stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
+    let process = command.spawn().expect("the program starts");
+    let children = format!("/proc/{0}/task/{0}/children", process.id());
+    // The first of twelve, as soon as it is there: the others are not yet.
+    let first = until("a child", || {
+        std::fs::read_to_string(&children).ok()?.split_whitespace().next().map(str::to_owned)
+    });
+    assert!(Command::new("kill").args(["-KILL", &first]).status().expect("there is `kill`").success());
+    let output = process.wait_with_output().expect("it ends");
+    let said = String::from_utf8_lossy(&output.stderr);
+    assert_eq!(output.status.code(), Some(2), "{said}");
+    assert!(said.contains("the run did not begin: node 0 died"), "{said}");
 }
 
 #[test]
