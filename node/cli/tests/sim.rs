@@ -263,3 +263,18 @@ fn bad_input_is_refused_with_key_value_place_and_hint() {
     std::fs::write(&file, "nodes = 4\n\n[privacy]\nepsilon = -1\n").unwrap();
     refused(&[file.to_str().unwrap()], &["privacy.epsilon = -1", "bad.toml`, line 4"]);
 }
+
+#[test]
+fn acceleration_on_a_network_that_loses_messages_gets_a_note() {
+    let noted = |drop_prob: &str| {
+        let out = folder(&format!("accelerated-{drop_prob}"));
+        let lossy = format!("faults.drop_prob={drop_prob}");
+        let mut arguments = vec!["--out", out.to_str().unwrap()];
+        for pair in ["nodes=6", "algorithm.kind=mean", "topology=ring", "algorithm.accelerate=true", &lossy] {
+            arguments.extend(["--set", pair]);
+        }
+        let output = murmur(&arguments).assert().success().get_output().clone();
+        String::from_utf8(output.stderr).unwrap().contains("messages were missing")
+    };
+    assert!(noted("0.3") && !noted("0"));
+}

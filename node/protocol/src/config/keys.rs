@@ -46,7 +46,7 @@ pub const KEYS: &[Key] = &[
     key("optimiser.momentum", "momentum: weight of the past"),
     key("algorithm.kind", "rounds, gossip, walk, mean; to compare with: alone, central, local, fedavg"),
     key("algorithm.mixing_steps", "gossip, mean: mixing steps per contribution"),
-    key("algorithm.accelerate", "gossip, mean: Chebyshev acceleration"),
+    key("algorithm.accelerate", "gossip, mean: Chebyshev acceleration, for networks that lose nothing"),
     key(
         "algorithm.schedule",
         "gossip, mean: fixed, one-peer-exponential, doubling, shuffled-doubling, random-matching, resampled:FAMILY:SIZE",

@@ -3,8 +3,8 @@
 use std::process::ExitCode;
 
 use learn::checkpoint::CheckpointInfo;
-use protocol::Setup;
 use protocol::config::Config;
+use protocol::{LogLine, RunEvent, Setup};
 use sim::Options;
 use sim::folder::Folder;
 use sim::metrics::{self, Row};
@@ -44,11 +44,29 @@ fn with_progress(args: &Args, setup: &Setup, folder: &mut Folder) -> Result<Done
     };
     let pool = rayon::ThreadPoolBuilder::new().num_threads(args.threads).build();
     let pool = pool.map_err(|error| Failure::of(error, Some("use `--threads 1`".into())))?;
-    let mut run = || sim::run::run(setup, &options, &mut |line| folder.append(line), observe);
+    let mut missing = 0;
+    let mut sink = |line: &LogLine| {
+        missing += missing_in(line);
+        folder.append(line);
+    };
+    let mut run = || sim::run::run(setup, &options, &mut sink, observe);
     // Comparisons work on the threads that they are called from.
     let done = if setup.config.algorithm.kind.is_comparison() { pool.install(&mut run) } else { run() };
     bar.finish_and_clear();
+    if setup.config.algorithm.accelerate && missing > 0 {
+        eprintln!(
+            "note: {missing} messages were missing; acceleration carries on what is lost, so the nodes may agree on a wrong mean: without `algorithm.accelerate` they come nearer"
+        );
+    }
     Ok(done?)
+}
+
+/// Messages that a node mixed without.
+fn missing_in(line: &LogLine) -> usize {
+    match &line.event {
+        RunEvent::Mixed { missing, .. } => missing.len(),
+        _ => 0,
+    }
 }
 
 /// Loss and ε, as far as they are known.
