@@ -9,6 +9,8 @@ const FLOOD: u32 = 1_000;
 const FLOOD_TOTAL: u32 = 200_000;
 /// Messages that a replaying node keeps.
 const KEPT: usize = 64;
+/// Rounds after which a message is old: what comes sooner a network repeats by itself.
+const OLD: u32 = 2;
 /// As a number of a model: finite, and far from anything honest.
 const HUGE: f32 = 1e30;
 
@@ -55,9 +57,11 @@ impl Attack {
         send(to, message);
     }
 
-    /// Sends one of the older messages again, to whom it went then.
+    /// Sends one of the messages of old rounds again, to whom it went then.
     fn replay(&mut self, to: PeerIx, message: &Message, send: &mut dyn FnMut(PeerIx, Message)) {
-        if let Some((to, old)) = self.kept.get(self.next % self.kept.len().max(1)) {
+        let is_old = |(_, kept): &(PeerIx, Message)| kept.round.saturating_add(OLD) <= message.round;
+        let old = self.kept.partition_point(is_old);
+        if let Some((to, old)) = self.kept[..old].get(self.next % old.max(1)) {
             send(*to, old.clone());
             self.next += 1;
         }
@@ -101,8 +105,8 @@ mod tests {
         assert_eq!(values(HostileKind::Huge), [HUGE, HUGE]);
         assert_eq!(values(HostileKind::WrongLength), [1.0]);
         assert_ne!(sent(HostileKind::OtherRun, 1)[0].run, RunId(1));
-        let rounds: Vec<_> = sent(HostileKind::Replay, 3).iter().map(|message| message.round).collect();
-        assert_eq!(rounds, [0, 0, 1, 1, 2]);
+        let rounds: Vec<_> = sent(HostileKind::Replay, 4).iter().map(|message| message.round).collect();
+        assert_eq!(rounds, [0, 1, 0, 2, 1, 3]);
     }
 
     #[test]

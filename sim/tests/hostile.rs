@@ -44,6 +44,16 @@ macro_rules! honest_nodes_learn_and_name_the_offender {
     )*};
 }
 
+#[test]
+fn who_replays_is_named_in_a_short_run_too() {
+    for algorithm in &ALGORITHMS[..2] {
+        let hostile = format!("faults.hostile=[{{ nodes = [{OFFENDER}], kind = \"replay\" }}]");
+        let more = ["rounds=6", "privacy.noise_multiplier=0.1", &hostile];
+        let faults = run(&setup(&[*algorithm, &more[..]].concat()), 2).faults();
+        assert!(faults.contains(&(OFFENDER, FaultKind::Replay)), "{algorithm:?}: {faults:?}");
+    }
+}
+
 honest_nodes_learn_and_name_the_offender! {
     rounds_with_nan: 0, 0;
     rounds_with_huge_numbers: 0, 1;
