@@ -62,6 +62,28 @@ fn the_kubernetes_objects_are_valid() {
 }
 
 #[test]
+fn containers_are_shown_the_file_with_the_data_and_no_other() {
+    let folder = swarm();
+    let source = ["--data", "/srv/records.csv:label=y"];
+    for (format, shown) in [
+        ("compose", "\"/srv/records.csv:/srv/records.csv:ro\""),
+        ("kubernetes", "hostPath: {path: \"/srv/records.csv\"}"),
+    ] {
+        let text = |more: &[&str]| {
+            std::fs::read_to_string(export(folder.path(), format, format, more)).expect("a file")
+        };
+        assert!(text(&source).contains(shown), "{}", text(&source));
+        assert!(!text(&[]).contains("srv") && !text(&[]).contains("hostPath"), "{}", text(&[]));
+        let mut relative = assert_cmd::Command::new(assert_cmd::cargo::cargo_bin!("murmur"));
+        relative.args(["swarm", "export", "--format", format, "--data", "records.csv:label=y", "--swarm"]);
+        relative.arg(folder.path().join("swarm.toml"));
+        let said = relative.assert().code(2).get_output().stderr.clone();
+        let said = String::from_utf8_lossy(&said).into_owned();
+        assert!(said.contains("a container does not see `records.csv`"), "{said}");
+    }
+}
+
+#[test]
 fn systemd_takes_every_unit() {
     for more in DATA {
         let folder = swarm();

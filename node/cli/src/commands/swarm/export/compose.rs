@@ -19,12 +19,15 @@ pub(super) fn text(plan: &Plan<'_>) -> String {
         command.extend(["--listen".to_owned(), format!("/ip4/0.0.0.0/tcp/{PORT}")]);
         command.extend(plan.data_flags(&node.to_string()));
         command.extend(plan.peer_flags(names.iter().filter(|other| *other != name).map(String::as_str)));
+        let mut volumes = vec![format!("{name}:/state")];
+        volumes.extend(plan.mount.iter().map(|path| format!("{path}:{path}:ro")));
         text.push_str(&format!(
-            "  {name}:\n    image: {}\n    command: {}\n    secrets: [swarm]\n    volumes: [\"{name}:/state\"]\n    \
+            "  {name}:\n    image: {}\n    command: {}\n    secrets: [swarm]\n    volumes: {}\n    \
              restart: on-failure\n    stop_grace_period: 15s\n",
             quoted(plan.image),
             // Compose would put its own variables where a dollar sign is.
             quoted_list(&command).replace('$', "$$"),
+            quoted_list(&volumes).replace('$', "$$"),
         ));
         if let Some(host) = plan.hosts.get(node) {
             let constraint = quoted(&format!("node.hostname == {host}"));

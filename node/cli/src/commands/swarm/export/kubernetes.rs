@@ -13,6 +13,9 @@ pub(super) fn text(plan: &Plan<'_>) -> String {
     command.extend(plan.data_flags("$(POD_INDEX)"));
     command.extend(plan.peer_flags(hosts.iter().map(String::as_str)));
     let swarm: String = plan.text.lines().map(|line| format!("    {line}\n")).collect();
+    let of_data = |line: &dyn Fn(String) -> String| {
+        plan.mount.as_deref().map(|path| line(quoted(path))).unwrap_or_default()
+    };
     format!(
         "apiVersion: v1\nkind: Secret\nmetadata:\n  name: {name}\nstringData:\n  swarm.toml: |\n{swarm}---\n\
          apiVersion: v1\nkind: Service\nmetadata:\n  name: {name}\nspec:\n  clusterIP: None\n  \
@@ -23,12 +26,16 @@ pub(super) fn text(plan: &Plan<'_>) -> String {
          image: {image}\n          args: {args}\n          env:\n            - name: POD_INDEX\n              \
          valueFrom: {{fieldRef: {{fieldPath: \"metadata.labels['apps.kubernetes.io/pod-index']\"}}}}\n          \
          ports: [{{name: p2p, containerPort: {PORT}}}]\n          volumeMounts:\n            \
-         - {{name: state, mountPath: /state}}\n            - {{name: swarm, mountPath: /run/murmur, readOnly: true}}\n      \
-         volumes:\n        - name: swarm\n          secret: {{secretName: {name}, defaultMode: 256}}\n  \
+         - {{name: state, mountPath: /state}}\n            - {{name: swarm, mountPath: /run/murmur, readOnly: true}}\n{data_mount}      \
+         volumes:\n        - name: swarm\n          secret: {{secretName: {name}, defaultMode: 256}}\n{data_volume}  \
          volumeClaimTemplates:\n    - metadata: {{name: state}}\n      spec:\n        accessModes: [ReadWriteOnce]\n        \
          resources: {{requests: {{storage: 1Gi}}}}\n",
         nodes = plan.nodes,
         affinity = affinity(plan, &name),
+        data_mount =
+            of_data(&|path| { format!("            - {{name: data, mountPath: {path}, readOnly: true}}\n") }),
+        data_volume =
+            of_data(&|path| format!("        - name: data\n          hostPath: {{path: {path}}}\n")),
         image = quoted(plan.image),
         args = quoted_list(&command),
     )

@@ -7,6 +7,7 @@ mod systemd;
 
 use crate::failure::{Failure, Result};
 use crate::output;
+use protocol::config::{Config, Layer};
 use runtime::swarm_file::SwarmFile;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
@@ -18,7 +19,7 @@ Examples:
   murmur swarm export --swarm demo.toml --format slurm | sbatch
 
 Each node takes its own share of the run's data set unless `--data` names a file that every machine has under the
-same name. Host names stand one to a line, one for each node. systemd needs them; Slurm and Kubernetes then use these
+same name; containers are shown that file, read-only. Host names stand one to a line, one for each node. systemd needs them; Slurm and Kubernetes then use these
 machines and no others; a compose file names them for `docker stack deploy`, while `docker compose` runs all on one.";
 
 /// The port on which exported nodes listen.
@@ -66,6 +67,8 @@ struct Plan<'a> {
     nodes: usize,
     hosts: Vec<String>,
     data: Option<&'a str>,
+    /// The file or folder with the data, where a container must be shown it.
+    mount: Option<String>,
     image: &'a str,
     swarm: &'a Path,
     text: String,
@@ -95,6 +98,7 @@ pub(super) fn run(args: &Args) -> Result<ExitCode> {
         nodes: file.nodes,
         hosts: hosts.unwrap_or_default(),
         data: args.data.as_deref(),
+        mount: mount(args, &file)?,
         image: &args.image,
         swarm: &args.swarm,
         text: std::fs::read_to_string(&args.swarm)?,
@@ -107,6 +111,25 @@ pub(super) fn run(args: &Args) -> Result<ExitCode> {
     };
     output::write(args.out.as_deref(), text.as_bytes())?;
     Ok(ExitCode::SUCCESS)
+}
+
+/// Where the data lie that a container would not see by itself.
+fn mount(args: &Args, file: &SwarmFile) -> Result<Option<String>> {
+    if !matches!(args.format, Format::Compose | Format::Kubernetes) {
+        return Ok(None);
+    }
+    let own = || -> Result<String> {
+        let layer = Layer::from_toml(&file.config, "the swarm file")?;
+        Ok(Config::from_layers([layer])?.data.to_string())
+    };
+    let source = args.data.clone().map_or_else(own, Ok)?;
+    let path = source.split(':').find(|part| part.starts_with('/')).map(str::to_owned);
+    let first = source.split(':').next().unwrap_or_default();
+    if path.is_none() && first.contains(['.', '/']) {
+        return Err(Failure::new(format!("a container does not see `{first}`"))
+            .hint("name the file by its whole path, as in `--data /srv/records.csv:label=y`: it is then shown to the containers, from each host"));
+    }
+    Ok(path)
 }
 
 /// One host name per node: letters, digits, dots and dashes, so that none can break out of what it is written into.
