@@ -19,8 +19,9 @@ Examples:
   murmur swarm export --swarm demo.toml --format slurm | sbatch
 
 Each node takes its own share of the run's data set unless `--data` names a file that every machine has under the
-same name; containers are shown that file, read-only. Host names stand one to a line, one for each node. systemd needs them; Slurm and Kubernetes then use these
-machines and no others; a compose file names them for `docker stack deploy`, while `docker compose` runs all on one.";
+same name; containers are shown that file, read-only. Host names stand one to a line, one for each node. systemd
+needs them; Slurm and Kubernetes then use these machines and no others; a compose file names them for
+`docker stack deploy`, while `docker compose` runs all on one.";
 
 /// The port on which exported nodes listen.
 const PORT: u16 = 7000;
