@@ -4,11 +4,11 @@
 Usage, from the root of the repository:
   python3 -m venv benches/accountants/.venv
   benches/accountants/.venv/bin/pip install dp-accounting==0.6.0
-  cargo build --release && cargo bench -p privacy --bench accountants --no-run
+  cargo build --release && cargo bench -p murmuration-privacy --bench accountants --no-run
   benches/accountants/.venv/bin/python benches/accountants/compare.py
 
 Ours is measured twice: as a whole process (`murmur privacy account --accountant pld`, start-up and printing included)
-and in-process (`cargo bench -p privacy --bench accountants`). dp-accounting is measured in-process, imports excluded, with
+and in-process (`cargo bench -p murmuration-privacy --bench accountants`). dp-accounting is measured in-process, imports excluded, with
 its default discretisation (1e-4), connect-the-dots. Wall clock and CPU time are both given: CPU time does not depend on
 what else the machine does. `compare.py MURMUR LINES` takes another binary, and a file with the benchmark's lines.
 """

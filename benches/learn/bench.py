@@ -1,7 +1,7 @@
 """Private training steps: this project, Opacus, numpy and plain torch, in one run.
 
     node/learn/scripts/make-venv --torch
-    cargo build --release -p learn --example private_step
+    cargo build --release -p murmuration-learn --example private_step
     node/learn/scripts/.venv/bin/python benches/learn/bench.py [--rounds 5] [--seconds 1]
 
 Each contender takes steps on one batch of 256 in memory: gradient, clipping to norm 1, noise of multiplier 1, plain SGD

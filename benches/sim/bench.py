@@ -1,6 +1,6 @@
 """The simulator beside a vectorised numpy loop of the same work and gossipy from PyPI, in one run.
 
-    cargo build --release -p sim --example bench
+    cargo build --release -p murmuration-sim --example bench
     python3 -m venv /tmp/venv && /tmp/venv/bin/pip install numpy scipy [torch torchvision gossipy-dfl==0.0.1]
     /tmp/venv/bin/python benches/sim/bench.py [--repeat 5] [--gossipy-rounds 1] [--scale] [--largest 1000000]
 

@@ -1,6 +1,6 @@
 """Real processes on one machine: throughput of models, overhead of a round, an idle node, 64 nodes; `others.py` has hivemind and p2pfl beside it.
 
-    cargo build --release -p murmur && cargo build --release -p runtime --example exchange
+    cargo build --release -p murmur-node && cargo build --release -p murmuration-runtime --example exchange
     python3 benches/swarm/bench.py [exchange] [round] [idle] [connect] [compare] [--repeat 3] [--nodes 64]
     /tmp/hivemind/bin/python benches/swarm/others.py      (it says what to install)
 

@@ -1,6 +1,6 @@
 //! A model of your own in a private swarm: Huber regression, which outliers cannot pull away.
 //!
-//! `cargo run --release -p sim --example your-own-model`
+//! `cargo run --release -p murmuration-sim --example your-own-model`
 
 use std::sync::Arc;
 

@@ -1,4 +1,4 @@
-//! Times of the accountants in-process: `cargo bench -p privacy --bench accountants`.
+//! Times of the accountants in-process: `cargo bench -p murmuration-privacy --bench accountants`.
 //!
 //! Prints one JSON line per setting (median of several runs); `benches/accountants/compare.py` reads them.
 

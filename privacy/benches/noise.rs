@@ -1,6 +1,6 @@
 //! Speed of noise and clipping, with ratios to `rand_distr`'s ziggurat over the same cipher in one run.
 //!
-//! Run with `cargo bench -p privacy --bench noise`. Each figure is the best of seven repetitions: other work on the
+//! Run with `cargo bench -p murmuration-privacy --bench noise`. Each figure is the best of seven repetitions: other work on the
 //! machine can only slow one down.
 #![expect(clippy::print_stdout, clippy::disallowed_types, reason = "a benchmark prints times")]
 #![expect(clippy::unwrap_used, reason = "a benchmark may stop")]

@@ -38,3 +38,7 @@ pub mod special;
 mod vectorised;
 
 pub use vectorised::vectorised;
+
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+mod readme {}

@@ -1,4 +1,4 @@
-//! Speed and memory of the engine: `cargo run --release -p sim --example bench -- [threads=N] key=value …`.
+//! Speed and memory of the engine: `cargo run --release -p murmuration-sim --example bench -- [threads=N] key=value …`.
 //!
 //! Prints one JSON object. Preparing the data and the graph is timed apart; no model is judged and no log is written, so that the figure is that of
 //! the simulation alone. `benches/sim/bench.py` compares it with other programs.

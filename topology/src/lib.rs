@@ -54,3 +54,7 @@ pub use spectrum::{Chebyshev, Spectrum};
 pub use suggest::nearest;
 pub use visit::{EdgeReference, EdgeReferences, EdgesOf, Visited};
 pub use weights::{WEIGHTS_NAMES, Weights};
+
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+mod readme {}

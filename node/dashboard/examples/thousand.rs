@@ -1,4 +1,4 @@
-//! A made-up swarm of a thousand nodes, to see whether the page stays smooth: `cargo run -p dashboard --example thousand [NODES]`.
+//! A made-up swarm of a thousand nodes, to see whether the page stays smooth: `cargo run -p murmuration-dashboard --example thousand [NODES]`.
 //!
 //! Writes the logs that so many nodes would write, ten rounds per second, until stdin ends. Node 7 dies at round 20.
 

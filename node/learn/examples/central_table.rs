@@ -1,6 +1,6 @@
 //! Writes docs/CENTRAL.md: accuracy of central DP-SGD against ε, with seeds and spread.
 //!
-//!     cargo run --release -p learn --example central_table [-- --only NAME]
+//!     cargo run --release -p murmuration-learn --example central_table [-- --only NAME]
 //!
 //! With `--only` the row is printed and no file is written. Sets whose files are not in `../shared/data` beside the
 //! repository are named and left out.
@@ -95,7 +95,7 @@ fn page(rows: &str, settings: &str) -> String {
 What a trusted curator who holds all records can reach. Test accuracy in per cent, mean ± standard deviation over seeds
 (of the split, the samples and the noise), at record level, δ = {DELTA:e}; ε = ∞ is training without noise
 (and with more steps, which then cost nothing).
-Made by `cargo run --release -p learn --example central_table`; sets that are not built in are read from
+Made by `cargo run --release -p murmuration-learn --example central_table`; sets that are not built in are read from
 `../shared/data` beside the repository.
 
 | data | train / test | ε = 0.5 | ε = 1 | ε = 2 | ε = 4 | ε = 8 | ε = ∞ |

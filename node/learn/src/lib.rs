@@ -29,3 +29,7 @@ pub mod model;
 pub mod optimiser;
 pub mod partition;
 pub mod train;
+
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+mod readme {}

@@ -1,7 +1,7 @@
 //! The key stream of ChaCha in bulk: 28 blocks at a time where the processor has AVX-512, six where it has AVX2.
 //!
 //! `rand_chacha` works on four blocks at a time, and its steps wait for each other; with six they overlap, which is 1.4 times as
-//! fast with twelve rounds and 1.8 times with eight (`cargo bench -p privacy --bench noise`). Everywhere else `rand_chacha` fills in.
+//! fast with twelve rounds and 1.8 times with eight (`cargo bench -p murmuration-privacy --bench noise`). Everywhere else `rand_chacha` fills in.
 //! The stream is the same in all cases: ChaCha with a 64-bit block counter and a 64-bit stream number.
 
 #[cfg(target_arch = "x86_64")]
