@@ -72,6 +72,13 @@ impl From<privacy::network::NetworkError> for Failure {
     }
 }
 
+impl From<privacy::question::QuestionError> for Failure {
+    fn from(error: privacy::question::QuestionError) -> Self {
+        let hint = error.hint();
+        Self::of(error, hint)
+    }
+}
+
 impl From<privacy::gdp::Error> for Failure {
     fn from(error: privacy::gdp::Error) -> Self {
         let hint = error.hint();

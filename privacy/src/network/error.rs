@@ -113,6 +113,9 @@ pub enum NetworkError {
         /// The reason.
         why: String,
     },
+    /// Whoever waited no longer does.
+    #[error("stopped before the end")]
+    Stopped,
 }
 
 impl NetworkError {

@@ -10,7 +10,48 @@ use super::linear;
 use super::run::{Run, Watchers};
 use super::sparse::{Csr, LANES, padded};
 use faer::{Mat, Side};
+use serde::{Deserialize, Serialize};
 use topology::MixingMatrix;
+
+/// A published formula.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+pub enum Formula {
+    /// [`muffliato`].
+    #[default]
+    #[serde(rename = "muffliato-2022")]
+    Muffliato2022,
+    /// [`random_walk`].
+    #[serde(rename = "random-walk-2024")]
+    RandomWalk2024,
+    /// [`matrix_factorisation`].
+    #[serde(rename = "matrix-factorisation-2026")]
+    MatrixFactorisation2026,
+}
+
+impl Formula {
+    /// All formulas.
+    pub const ALL: [Self; 3] = [Self::Muffliato2022, Self::RandomWalk2024, Self::MatrixFactorisation2026];
+
+    /// The name that reports and flags use.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Muffliato2022 => "muffliato-2022",
+            Self::RandomWalk2024 => "random-walk-2024",
+            Self::MatrixFactorisation2026 => "matrix-factorisation-2026",
+        }
+    }
+
+    /// Which one, in a line.
+    pub fn summary(self) -> &'static str {
+        match self {
+            Self::Muffliato2022 => "Per-message sum of Muffliato, NeurIPS 2022",
+            Self::RandomWalk2024 => "Closed form for random walks, ICML 2024",
+            Self::MatrixFactorisation2026 => {
+                "Sum over pairs of contributions of the paper on matrix factorisation, ICLR 2026"
+            }
+        }
+    }
+}
 
 /// Most nodes for the closed form, which needs all eigenvectors.
 const CLOSED_FORM_NODES: usize = 5_000;

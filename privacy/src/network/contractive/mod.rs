@@ -20,6 +20,7 @@ pub mod optimum;
 pub mod riccati;
 
 use super::error::{NetworkError, positive};
+use serde::{Deserialize, Serialize};
 
 /// What is known of the local update map θ ↦ θ − η·gradient.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -60,14 +61,39 @@ impl Update {
 }
 
 /// How the absorption ξ is chosen.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
 pub enum Method {
     /// At the messages that the watchers see, and nowhere else.
+    #[default]
     Boundary,
     /// By linear feedback on a ball around the watchers, clipped to what is feasible; never worse than boundary.
     Riccati,
     /// The least bound that the theorem gives, for small problems.
     Optimum,
+}
+
+impl Method {
+    /// All methods, from the fastest to the tightest.
+    pub const ALL: [Self; 3] = [Self::Boundary, Self::Riccati, Self::Optimum];
+
+    /// The name that reports and flags use.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Boundary => "boundary",
+            Self::Riccati => "riccati",
+            Self::Optimum => "optimum",
+        }
+    }
+
+    /// What it does, in a line.
+    pub fn summary(self) -> &'static str {
+        match self {
+            Self::Boundary => "At seen messages only: fastest",
+            Self::Riccati => "Clipped linear feedback on a ball around the watcher: tighter",
+            Self::Optimum => "Non-negative least squares: the least bound, for small runs",
+        }
+    }
 }
 
 #[cfg(test)]
