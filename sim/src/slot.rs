@@ -249,6 +249,7 @@ impl Slot {
             self.life += 1;
             self.node = Some(self.returned(context.world));
             context.report.presence.push(self.me);
+            self.log(RunEvent::Resumed { private_noise: false }, context);
         }
         self.tell(Input::Start, context);
     }

@@ -124,7 +124,11 @@ impl Driver {
         let ledger = ledger.with_units(units);
         let failed = |source| DriverError::Journal { folder: state.clone(), source };
         let journal = Journal::open(&state).map_err(failed)?;
+        if danger.is_some() && found.records > 0 && !found.seeded {
+            return Err(DriverError::SeededAfterPrivate { folder: state, records: found.records });
+        }
         let (noise, message_noise) = noises(danger)?;
+        let ledger = ledger.with_seeded_noise(!message_noise.is_private());
         let work = Work {
             settings: setup.work.clone(),
             model: setup.model.clone(),
@@ -132,7 +136,7 @@ impl Driver {
             noise,
         };
         let standing = standing(&found);
-        let (digest, config) = terms::terms(&setup, &swarm.config);
+        let (digest, config) = terms::terms(&setup, &swarm.config, message_noise.is_private());
         let network = Network::start(
             crate::network::Settings {
                 identity,
@@ -271,8 +275,12 @@ impl Driver {
         let noise = self.message_noise.take(me)?;
         let session = Session::new(place, &self.setup.settings, noise, clock, found);
         let stage = std::mem::replace(&mut self.stage, Stage::Running(Box::new(session)));
-        if found.is_none() {
-            self.log(None, Time::default(), self.first_line())?;
+        match found {
+            None => self.log(None, Time::default(), self.first_line())?,
+            Some(_) => {
+                let resumed = RunEvent::Resumed { private_noise: self.message_noise.is_private() };
+                self.log(Some(me), clock.now(), resumed)?;
+            }
         }
         self.status.send_modify(|status| {
             status.phase = Phase::Running;
