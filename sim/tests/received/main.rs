@@ -16,6 +16,7 @@ mod witness;
 
 use protocol::account::{Account, mu2_through};
 use protocol::{LogLine, Setup};
+use rayon::prelude::*;
 use sim::{Options, simulate_with};
 
 use dice::Dice;
@@ -74,7 +75,8 @@ fn compare(
             }
         }
     }
-    let members = dice.some_of(nodes, 2 + dice.below(2));
+    let count = 2 + dice.below(2);
+    let members = dice.some_of(nodes, count);
     if members.len() < nodes {
         coalition(&seen, account, (&members, unit), dice)?;
     }
@@ -110,8 +112,9 @@ fn seeds(otherwise: std::ops::Range<u64>) -> std::ops::Range<u64> {
 fn run(seeds: std::ops::Range<u64>) {
     let (mut pairs, mut below_local, mut failed) = (0, 0, Vec::new());
     let count = seeds.end - seeds.start;
-    for seed in seeds {
-        match check(seed) {
+    let checked: Vec<_> = seeds.into_par_iter().map(|seed| (seed, check(seed))).collect();
+    for (seed, found) in checked {
+        match found {
             Ok(shown) => {
                 pairs += shown.pairs;
                 below_local += shown.below_local;

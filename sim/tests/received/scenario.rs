@@ -1,10 +1,12 @@
 //! A random run: graph, weights, schedule, algorithm, and everything that can go wrong.
 
 use std::fmt;
+use std::sync::Arc;
 
 use privacy::event::DpEvent;
-use protocol::Setup;
+use protocol::account::Price;
 use protocol::config::{Config, Layer};
+use protocol::{BudgetRule, Scope, Setup};
 
 use super::dice::Dice;
 
@@ -15,11 +17,14 @@ pub(crate) struct Scenario {
     pairs: Vec<String>,
     /// ρ of the updates, where there is training.
     pub(crate) rho: Option<f64>,
+    /// Contributions after which a node only mixes.
+    most: Option<usize>,
 }
 
 impl fmt::Display for Scenario {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{}", self.pairs.join("\n"))?;
+        self.most.map_or(Ok(()), |most| write!(f, "\n(at most {most} contributions of each)"))?;
         self.rho.map_or(Ok(()), |rho| write!(f, "\n(updates with ρ = {rho})"))
     }
 }
@@ -42,7 +47,13 @@ impl Scenario {
         let layers = pairs.iter().map(|pair| Layer::from_flags("--set", &[pair]).unwrap());
         let mut setup = Setup::new(Config::from_layers(layers).ok()?).ok()?;
         setup.rho = rho;
-        Some((Self { pairs, rho }, setup))
+        let most = dice.once_in(3).then(|| 1 + dice.below(3));
+        if let Some(most) = most {
+            let name = format!("{most} contributions");
+            let rule = BudgetRule { scope: Scope::Local, limit: most as f64, price: Price::Releases, name };
+            Arc::make_mut(&mut setup.settings).budget.push(rule);
+        }
+        Some((Self { pairs, rho, most }, setup))
     }
 }
 
@@ -85,9 +96,6 @@ fn algorithm(pairs: &mut Vec<String>, nodes: usize, dice: &mut Dice) -> Option<f
             set(format!("algorithm.mixing_steps={}", dice.one_of(&[1, 1, 1, 2, 3])));
             if dice.once_in(6) {
                 set("algorithm.accelerate=true".into());
-            }
-            if dice.once_in(3) {
-                set(format!("budget.epsilon={}", dice.one_of(&[0.8, 2.0, 5.0])));
             }
             Some(dice.one_of(&[0.3, 0.7, 1.0, 1.0, 1.0, 1.2]))
         }
