@@ -39,7 +39,7 @@ struct Shown {
 fn check(seed: u64) -> Result<Shown, String> {
     let mut dice = Dice::new(seed);
     let Some((scenario, setup)) = Scenario::draw(&mut dice) else { return Ok(Shown::default()) };
-    let witness = Witness::new(&setup, scenario.rho, seed);
+    let witness = Witness::new(&setup, &scenario, seed);
     let mut lines: Vec<LogLine> = Vec::new();
     let options = Options { threads: 1, check: true, ..Options::default() };
     simulate_with(&setup, &options, &witness, &mut |line| lines.push(line.clone()), &mut |_| ())

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use privacy::event::DpEvent;
 use protocol::account::Price;
 use protocol::config::{Config, Layer};
-use protocol::{BudgetRule, Scope, Setup};
+use protocol::{BudgetRule, Scope, Settings, Setup};
 
 use super::dice::Dice;
 
@@ -17,14 +17,14 @@ pub(crate) struct Scenario {
     pairs: Vec<String>,
     /// ρ of the updates, where there is training.
     pub(crate) rho: Option<f64>,
-    /// Contributions after which a node only mixes.
-    most: Option<usize>,
+    /// Contributions after which each node only mixes, where there is such a limit.
+    pub(crate) most: Vec<Option<usize>>,
 }
 
 impl fmt::Display for Scenario {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{}", self.pairs.join("\n"))?;
-        self.most.map_or(Ok(()), |most| write!(f, "\n(at most {most} contributions of each)"))?;
+        write!(f, "\n(limits on contributions: {:?})", self.most)?;
         self.rho.map_or(Ok(()), |rho| write!(f, "\n(updates with ρ = {rho})"))
     }
 }
@@ -37,6 +37,15 @@ pub(crate) fn unit(release: &DpEvent) -> f64 {
     }
 }
 
+/// The settings of a node that stops contributing after so many times.
+pub(crate) fn limited(settings: &Settings, most: usize) -> Arc<Settings> {
+    let name = format!("{most} contributions");
+    let rule = BudgetRule { scope: Scope::Local, limit: most as f64, price: Price::Releases, name };
+    let mut limited = settings.clone();
+    limited.budget.push(rule);
+    Arc::new(limited)
+}
+
 impl Scenario {
     /// Draws one; nothing where the draw is a run that is refused, such as a graph that is not connected.
     pub(crate) fn draw(dice: &mut Dice) -> Option<(Self, Setup)> {
@@ -47,12 +56,9 @@ impl Scenario {
         let layers = pairs.iter().map(|pair| Layer::from_flags("--set", &[pair]).unwrap());
         let mut setup = Setup::new(Config::from_layers(layers).ok()?).ok()?;
         setup.rho = rho;
-        let most = dice.once_in(3).then(|| 1 + dice.below(3));
-        if let Some(most) = most {
-            let name = format!("{most} contributions");
-            let rule = BudgetRule { scope: Scope::Local, limit: most as f64, price: Price::Releases, name };
-            Arc::make_mut(&mut setup.settings).budget.push(rule);
-        }
+        let limited = dice.once_in(2);
+        let mut limit = |_| (limited && dice.once_in(2)).then(|| dice.below(4));
+        let most = (0..nodes).map(&mut limit).collect();
         Some((Self { pairs, rho, most }, setup))
     }
 }

@@ -1,17 +1,18 @@
 //! A hook that makes contributions whose noise can be read off, and keeps what was delivered.
 
-use std::sync::Mutex;
+use std::sync::{Arc, Mutex};
 
 use learn::gradient::{ExampleGradient, Workspace};
 use learn::train::TrainError;
 use privacy::clip::ClipNorm;
 use privacy::noise::{NoiseSource, danger_from_seed};
 use protocol::work::Computed;
-use protocol::{PeerIx, Setup};
+use protocol::{PeerIx, Settings, Setup};
 use sim::{Delivery, Due, Hook};
 
 use super::dice::Dice;
 use super::rows::{Rows, dot, worst};
+use super::scenario::{Scenario, limited};
 
 /// Draws of message noise that one life of a node may make.
 const DRAWS: usize = 40;
@@ -23,6 +24,7 @@ pub(crate) struct Witness {
     /// What one unit of noise is in the numbers of a message of `mean`.
     learning_rate: f64,
     rho: Option<f64>,
+    most: Vec<Option<usize>>,
     seed: u64,
     message_noise: f64,
     ratio: f64,
@@ -39,7 +41,7 @@ struct Inner {
 }
 
 impl Witness {
-    pub(crate) fn new(setup: &Setup, rho: Option<f64>, seed: u64) -> Self {
+    pub(crate) fn new(setup: &Setup, scenario: &Scenario, seed: u64) -> Self {
         let settings = &setup.settings;
         let ratio = setup.config.algorithm.message_noise;
         let deviation = setup.work.noise_multiplier * setup.config.privacy.clip_norm;
@@ -47,7 +49,8 @@ impl Witness {
             inner: Mutex::new(Inner { dice: Some(Dice::new(!seed)), ..Inner::default() }),
             amplitude: settings.largest_norm / 4.0,
             learning_rate: setup.config.learning_rate,
-            rho,
+            rho: scenario.rho,
+            most: scenario.most.clone(),
             seed,
             message_noise: ratio * deviation,
             ratio,
@@ -138,6 +141,13 @@ impl Hook for Witness {
             release: due.setup.settings.release.clone(),
             loss: None,
         })
+    }
+
+    fn settings(&self, setup: &Setup, node: PeerIx) -> Arc<Settings> {
+        match self.most[node as usize] {
+            Some(most) => limited(&setup.settings, most),
+            None => setup.settings.clone(),
+        }
     }
 
     fn message_noise(&self, _: &Setup, node: PeerIx, life: u32) -> Box<dyn NoiseSource> {
