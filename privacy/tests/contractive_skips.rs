@@ -136,11 +136,11 @@ fn nodes_that_only_mix_do_not_shrink_what_they_pass_on() {
             let (run, nodes) = (case.run(), case.matrix.nodes());
             let watcher = dice.below(nodes);
             let watchers = Watchers::new(&[watcher], nodes).unwrap();
-            let bounds =
-                [boundary::loss(&run, &watchers, update), riccati::loss(&run, &watchers, update)];
+            let bounds = [boundary::loss(&run, &watchers, update), riccati::loss(&run, &watchers, update)];
             let view = case.view(watcher);
             for source in (0..nodes).filter(|&source| source != watcher) {
-                let signs: [&dyn Fn(usize) -> f64; 2] = [&|_| 1.0, &|round| if round % 2 == 0 { 1.0 } else { -1.0 }];
+                let signs: [&dyn Fn(usize) -> f64; 2] =
+                    [&|_| 1.0, &|round| if round % 2 == 0 { 1.0 } else { -1.0 }];
                 let exact = signs.map(|sign| case.exact(&view, source, sign)).into_iter().fold(0.0, f64::max);
                 for bound in &bounds {
                     assert!(

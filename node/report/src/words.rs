@@ -175,7 +175,9 @@ fn neighbours_have_everything(report: &Report, table: &Table) -> bool {
     let Some((graph, _)) = &report.drawn else { return false };
     let has_everything = |source: u32, watcher: u32| {
         let epsilon = table.epsilon(source as usize, watcher as usize);
-        epsilon.is_none_or(|(epsilon, _)| table.local_epsilon(source as usize).is_none_or(|most| epsilon >= most))
+        epsilon.is_none_or(|(epsilon, _)| {
+            table.local_epsilon(source as usize).is_none_or(|most| epsilon >= most)
+        })
     };
     graph.iter_edges().all(|(a, b)| has_everything(a, b) && has_everything(b, a))
 }

@@ -32,10 +32,8 @@ async fn seeded_noise_on_a_ledger_with_private_records_is_refused() {
         secret: Secret::generate().expect("randomness"),
         roster: Vec::new(),
     };
-    let owner = Owner {
-        identity: identity.peer_id().to_base58(),
-        run: format!("{} ({})", swarm.name, setup.digest),
-    };
+    let owner =
+        Owner { identity: identity.peer_id().to_base58(), run: format!("{} ({})", swarm.name, setup.digest) };
     let (ledger, _) = Ledger::open(folder.path(), &owner).expect("a ledger");
     let record = Record { id: 0, round: 0, release: DpEvent::Gaussian { noise_multiplier: 1.0 } };
     ledger.record(&record, None).expect("a record");

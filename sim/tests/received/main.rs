@@ -127,7 +127,9 @@ fn run(seeds: std::ops::Range<u64>) {
             }
         }
     }
-    println!("{count} runs, {pairs} pairs, {below_local} of them below `local` though something was received");
+    println!(
+        "{count} runs, {pairs} pairs, {below_local} of them below `local` though something was received"
+    );
     assert!(failed.is_empty(), "{} runs print less than was received:\n{}", failed.len(), failed.join("\n"));
     // Figures that are all `local` would pass anything.
     assert!(count < 100 || below_local > pairs / 20, "{below_local} of {pairs} pairs: too easy");

@@ -39,9 +39,8 @@ pub(crate) fn worst(projection: &[Vec<f64>], mut coin: impl FnMut() -> bool) -> 
     for _ in 0..4 {
         starts.push((0..size).map(|_| if coin() { 1.0 } else { -1.0 }).collect());
     }
-    let value = |change: &[f64]| -> f64 {
-        projection.iter().zip(change).map(|(row, x)| x * dot(row, change)).sum()
-    };
+    let value =
+        |change: &[f64]| -> f64 { projection.iter().zip(change).map(|(row, x)| x * dot(row, change)).sum() };
     let mut best: f64 = (0..size).map(|i| projection[i][i]).fold(0.0, f64::max);
     for mut change in starts {
         for _ in 0..8 {

@@ -191,10 +191,8 @@ impl Seen {
 fn least_squares(columns: &[Vec<f64>], target: &[f64]) -> Vec<f64> {
     let size = columns.len();
     assert!(2 * size <= target.len(), "{size} draws in {} numbers", target.len());
-    let mut system: Vec<Vec<f64>> = columns
-        .iter()
-        .map(|a| columns.iter().map(|b| dot(a, b)).chain([dot(a, target)]).collect())
-        .collect();
+    let mut system: Vec<Vec<f64>> =
+        columns.iter().map(|a| columns.iter().map(|b| dot(a, b)).chain([dot(a, target)]).collect()).collect();
     for pivot in 0..size {
         let (above, below) = system.split_at_mut(pivot + 1);
         let row = &above[pivot];

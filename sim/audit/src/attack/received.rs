@@ -54,7 +54,8 @@ pub(crate) fn run(case: &Case<'_>) -> Result<Outcome, AuditError> {
         let played = (0..runs).map(play).collect::<Result<Vec<_>, _>>()?;
         let view = View::of_runs(&played, Unknown::Contribution, watcher as PeerIx);
         if view.residue > RESIDUE {
-            let why = format!("messages are no linear function of contributions: {:.1e} is left", view.residue);
+            let why =
+                format!("messages are no linear function of contributions: {:.1e} is left", view.residue);
             return Ok(Outcome::skipped(Attack::Received, why));
         }
         log.clone_from(&played[0].log);
@@ -90,10 +91,8 @@ fn finding(
         gaussian: None,
     };
     let upper = case.claim(log, delta)?.pair(pair);
-    let measures = vec![
-        Measure::new("μ²/(Δ/σ)² received", found),
-        Measure::new("μ²/(Δ/σ)² claimed", claimed),
-    ];
+    let measures =
+        vec![Measure::new("μ²/(Δ/σ)² received", found), Measure::new("μ²/(Δ/σ)² claimed", claimed)];
     let target = format!("node {} → node {}", pair.0, pair.1);
     let finding = Finding::bounded("received", target, runs, (lower, upper));
     Ok(Outcome::Found(vec![finding.with_measures(measures)]))

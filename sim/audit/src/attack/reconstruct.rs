@@ -85,9 +85,7 @@ pub(super) fn solvable(case: &Case<'_>) -> Result<(usize, Option<f64>), String> 
     match ReleaseKind::of(&setup.settings.release) {
         ReleaseKind::Gaussian { noise_multiplier } => Ok((contributions, Some(noise_multiplier))),
         ReleaseKind::NonPrivate => Ok((contributions, None)),
-        ReleaseKind::Sampled { .. } => {
-            Err("needs all records in every batch: `batch_size = \"all\"`".into())
-        }
+        ReleaseKind::Sampled { .. } => Err("needs all records in every batch: `batch_size = \"all\"`".into()),
     }
 }
 
