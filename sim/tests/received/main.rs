@@ -7,7 +7,11 @@
 //!
 //! `MURMUR_RECEIVED=FIRST..LAST` runs other seeds; a failing seed prints the command that replays it.
 
-#![allow(clippy::unwrap_used, reason = "a test that cannot go on fails")]
+#![allow(
+    clippy::unwrap_used,
+    clippy::print_stdout,
+    reason = "a test that cannot go on fails, and says what it saw"
+)]
 
 mod dice;
 mod rows;

@@ -121,14 +121,11 @@ impl Driver {
         let (ledger, mut found) = Ledger::open(&state, &owner)?;
         let units: Vec<String> = setup.settings.budget.iter().map(BudgetRule::unit).collect();
         found.keep_units(&units);
-        let ledger = ledger.with_units(units);
+        let (noise, message_noise) = noises(danger)?;
+        check_noise(&message_noise, &found, &state)?;
+        let ledger = ledger.with_units(units).with_seeded_noise(!message_noise.is_private());
         let failed = |source| DriverError::Journal { folder: state.clone(), source };
         let journal = Journal::open(&state).map_err(failed)?;
-        if danger.is_some() && found.records > 0 && !found.seeded {
-            return Err(DriverError::SeededAfterPrivate { folder: state, records: found.records });
-        }
-        let (noise, message_noise) = noises(danger)?;
-        let ledger = ledger.with_seeded_noise(!message_noise.is_private());
         let work = Work {
             settings: setup.work.clone(),
             model: setup.model.clone(),
@@ -419,6 +416,14 @@ impl Driver {
             }
         }
     }
+}
+
+/// Noise that everybody can compute must not follow private noise: the ledger, and every report, would take it for private.
+fn check_noise(noise: &MessageNoise, found: &Found, state: &std::path::Path) -> Result<(), DriverError> {
+    if noise.is_private() || found.records == 0 || found.seeded {
+        return Ok(());
+    }
+    Err(DriverError::SeededAfterPrivate { folder: state.to_owned(), records: found.records })
 }
 
 /// Where a node stands that found this in its ledger.
