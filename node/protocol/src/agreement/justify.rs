@@ -1,6 +1,6 @@
 //! Whether a proposal follows from what it rests on: found alike by everybody who has its standings.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use super::flaw::{self, Flaw};
@@ -9,7 +9,7 @@ use super::message::Turns;
 use super::outcome::outcome;
 use super::proof::{Proof, Unjustified};
 use super::sealed::Sealed;
-use super::statements::{Locked, Named, Propose};
+use super::statements::{Locked, Named, Propose, Standing};
 use super::standings::Standings;
 use crate::PeerIx;
 
@@ -42,18 +42,24 @@ impl Agreement {
             // `are_sound` found a quorum of votes for this very value.
             return Verdict::Justified;
         }
-        let mut proven = BTreeSet::new();
-        for proof in &content.proofs {
-            if !self.is_proof(proof) {
-                return Verdict::Unjustified;
-            }
-            proven.insert(proof.against());
+        if !content.proofs.iter().all(|proof| self.is_proof(proof)) {
+            return Verdict::Unjustified;
         }
-        let stated = found.values().flat_map(|standing| &standing.proofs);
-        let (charter, keys) = self.tools();
-        proven.extend(stated.filter(|twice| twice.is_sound(charter, keys)).map(|twice| twice.by));
+        let proven = self.proven_by(&content.proofs, &found);
         let value = outcome(&self.decision, &found, &proven, self.tools());
         if value.as_ref() == Some(&*content.value) { Verdict::Justified } else { Verdict::Unjustified }
+    }
+
+    /// Who is proved to be hostile by proofs that were checked, and by those in the standings: found alike by who proposes and who votes.
+    pub(super) fn proven_by(
+        &self,
+        proofs: &[Proof],
+        standings: &BTreeMap<PeerIx, &Standing>,
+    ) -> BTreeSet<PeerIx> {
+        let (charter, keys) = self.tools();
+        let stated = standings.values().flat_map(|standing| &standing.proofs);
+        let stated = stated.filter(|twice| twice.is_sound(charter, keys)).map(|twice| twice.by);
+        proofs.iter().map(Proof::against).chain(stated).collect()
     }
 
     /// Whether the standings are in order and have everybody that the turns bring.

@@ -1,6 +1,6 @@
 //! The machine: inputs in, outputs out.
 
-use std::collections::{BTreeMap, BTreeSet, VecDeque};
+use std::collections::{BTreeMap, VecDeque};
 use std::sync::Arc;
 
 use super::answers::Answers;
@@ -188,7 +188,13 @@ impl Agreement {
         let place = self.place(0);
         if let Some(standing) = standing.filter(|standing| standing.place() == place) {
             self.standings.insert(standing.clone());
-            heard.into_iter().filter(|other| other.by() != self.me).for_each(|other| self.standings.insert(other));
+            let me = self.me;
+            for other in heard.into_iter().filter(|other| other.by() != me) {
+                if let Some(first) = self.standings.first(other.by()).cloned() {
+                    self.note(Proof::of_sealed(&*first, &*other));
+                }
+                self.standings.insert(other);
+            }
             let turns = turn.iter().map(|message| (self.me, message.turn.clone())).collect();
             let fresh = Assembly::new(standing, self.now);
             self.assembly = Some(Box::new(Assembly { view, entered, turn, vote, commit, locked, turns, ..fresh }));
@@ -288,11 +294,6 @@ impl Agreement {
 
     pub(super) fn has_vote(&self, member: PeerIx) -> bool {
         self.decision.electorate.has(member)
-    }
-
-    /// Who is proved to be hostile in this epoch.
-    pub(super) fn proven(&self) -> BTreeSet<PeerIx> {
-        self.proofs.keys().copied().collect()
     }
 
     pub(super) fn send(&mut self, to: PeerIx, message: Message) {

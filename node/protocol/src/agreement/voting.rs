@@ -30,6 +30,10 @@ impl Agreement {
         let Some(propose) = self.proposal(&entered, locked, standings) else { return };
         let value = propose.value.digest();
         let propose = Arc::new(Sealed::new(self.me, self.place(view), propose, self.tools()));
+        if self.examine(&propose, &self.standings) != Verdict::Justified {
+            // Never said, since it would be a proof against me; more standings may mend it.
+            return;
+        }
         if let Some(assembly) = &mut self.assembly {
             let (votes, commits) = (BTreeMap::new(), BTreeMap::new());
             assembly.lead = Some(Lead { propose: propose.clone(), value, votes, locked: None, commits });
@@ -52,7 +56,8 @@ impl Agreement {
             Some(locked) => locked.value.clone(),
             None => {
                 let found = self.standings.all(&standings).ok()?;
-                Arc::new(outcome(&self.decision, &found, &self.proven(), self.tools())?)
+                let proven = self.proven_by(&proofs, &found);
+                Arc::new(outcome(&self.decision, &found, &proven, self.tools())?)
             }
         };
         let lock = locked.map(|locked| locked.lock.clone());
