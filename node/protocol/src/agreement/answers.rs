@@ -8,7 +8,8 @@ use super::machine::{Agreement, Fault, Output};
 use super::message::{Ask, HeardList, Message, Turns};
 use crate::{PeerIx, Time};
 
-/// So many questions and answers per member and `resend`: more than an assembly needs, and far fewer than would hurt.
+/// So many questions and answers per member and `resend`: more than an assembly needs, and far fewer than
+/// would hurt.
 const MOST_AT_ONCE: u32 = 32;
 
 /// How many questions and answers each member has had lately.
@@ -125,7 +126,8 @@ impl Agreement {
         }
     }
 
-    /// Others are in an assembly that I have not joined: if a quorum is, I stop too, and hear this again after my own standing.
+    /// Others are in an assembly that I have not joined: if a quorum is, I stop too, and hear this again
+    /// after my own standing.
     pub(super) fn call_for(&mut self, from: PeerIx, message: Message) {
         let turns = match &message {
             Message::Turns(turns) => Some(turns.clone()),
@@ -173,9 +175,8 @@ impl Agreement {
         self.standings.clear();
         // What proves nothing in another epoch, or is done with, goes.
         let decision = self.decision.clone();
-        self.proofs.retain(|member, proof| {
-            !decision.has_banned(*member) && matches!(proof, super::Proof::Twice(_))
-        });
+        self.proofs
+            .retain(|member, proof| !decision.has_banned(*member) && matches!(proof, super::Proof::Twice(_)));
         self.assembly = None;
         self.mute = false;
         self.awaiting = None;

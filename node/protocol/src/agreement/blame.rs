@@ -1,15 +1,17 @@
 //! Who breaks rounds, computed from what members state about them; nobody votes on it.
 //!
 //! 1. One says that it sent a sum, its partner that it heard another: one of the two lies.
-//! 2. Two had the same two sums and state different results: honest members hold the same bits (addition commutes), so one of the two lies. (The
-//!    specification says it by blocks: at the first step after which a block states two sums, its halves each stated one, so all in the block had
-//!    the same two. By inputs it needs no plan, and holds at every step.)
+//! 2. Two had the same two sums and state different results: honest members hold the same bits (addition
+//!    commutes), so one of the two lies. (The specification says it by blocks: at the first step after which
+//!    a block states two sums, its halves each stated one, so all in the block had the same two. By inputs it
+//!    needs no plan, and holds at every step.)
 //! 3. Malformed: one accuses another; one of the two lies.
-//! 4. Silence, or models that differ: followed from who waits to whom that one waits for, to the last pair. Links fail too.
+//! 4. Silence, or models that differ: followed from who waits to whom that one waits for, to the last pair.
+//!    Links fail too.
 //!
 //! # Guarantee
-//! Each pair of 1 to 3 has a hostile end, so an honest member is in at most f of them. No pair of two honest members is among them, whatever
-//! the others state.
+//! Each pair of 1 to 3 has a hostile end, so an honest member is in at most f of them. No pair of two honest
+//! members is among them, whatever the others state.
 //! # Assumes
 //! Honest members check sums before they pass them on, and state what they sent and heard.
 
@@ -85,7 +87,8 @@ fn round<'a>(standing: &'a Standing, before: &Decision, number: u32) -> Option<&
     rounds(standing, before).find(|record| record.round == number)
 }
 
-/// 1: sent and heard differ. Where sums are signed it is a proof: against the sender if the other shows its signature, else against the other.
+/// 1: sent and heard differ. Where sums are signed it is a proof: against the sender if the other shows its
+/// signature, else against the other.
 fn contradicting_partners(
     seats: &Standings<'_>,
     before: &Decision,
@@ -135,8 +138,11 @@ fn contradicting_sums(seats: &Standings<'_>, before: &Decision, blame: &mut Blam
         }
     }
     for groups in results.into_values().filter(|groups| groups.len() > 1) {
-        let members: Vec<(usize, PeerIx)> =
-            groups.into_values().enumerate().flat_map(|(at, all)| all.into_iter().map(move |m| (at, m))).collect();
+        let members: Vec<(usize, PeerIx)> = groups
+            .into_values()
+            .enumerate()
+            .flat_map(|(at, all)| all.into_iter().map(move |m| (at, m)))
+            .collect();
         for (at, (group, one)) in members.iter().enumerate() {
             let across = members[at + 1..].iter().filter(|(other, _)| other != group);
             blame.contradictions.extend(across.map(|&(_, other)| pair(*one, other)));
@@ -144,7 +150,8 @@ fn contradicting_sums(seats: &Standings<'_>, before: &Decision, blame: &mut Blam
     }
 }
 
-/// 4: from who waits to whom that one waits for. Who waits in a step has not come to later ones, so steps fall on the way and it ends.
+/// 4: from who waits to whom that one waits for. Who waits in a step has not come to later ones, so steps
+/// fall on the way and it ends.
 fn silence(seats: &Standings<'_>, from: PeerIx, record: &RoundRecord, blame: &mut Blame) {
     let (mut waiting, mut record) = (from, record);
     while let Some(trouble) = record.trouble.filter(|trouble| trouble.with != waiting) {

@@ -1,4 +1,5 @@
-//! What all members have agreed on before the first decision: the run, the first roster with its keys, how many may be hostile, when it ends.
+//! What all members have agreed on before the first decision: the run, the first roster with its keys, how
+//! many may be hostile, when it ends.
 
 use std::sync::Arc;
 

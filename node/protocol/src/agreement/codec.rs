@@ -1,7 +1,7 @@
 //! Canonical bytes: one value has one form, and what is read is written as it was.
 //!
-//! Numbers are little-endian, lists have their length in front. Invariant: reading allocates no more than the bytes that are there can stand for,
-//! whatever lengths they state, and leaves nothing over.
+//! Numbers are little-endian, lists have their length in front. Invariant: reading allocates no more than the
+//! bytes that are there can stand for, whatever lengths they state, and leaves nothing over.
 
 use std::sync::Arc;
 

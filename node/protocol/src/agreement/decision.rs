@@ -231,14 +231,12 @@ impl Certificate {
     /// # Guarantee
     /// With at most f hostile members of the first roster, this is the one decision of its epoch.
     /// # Assumes
-    /// The charter is the one that the members agreed on, and no honest member lost its memory and signed again.
+    /// The charter is the one that the members agreed on, and no honest member lost its memory and signed
+    /// again.
     ///
     /// # Errors
     /// Why it proves nothing.
-    pub fn verify(
-        &self,
-        (charter, keys): (&Charter, &dyn Keys),
-    ) -> Result<&Arc<Decided>, CertificateError> {
+    pub fn verify(&self, (charter, keys): (&Charter, &dyn Keys)) -> Result<&Arc<Decided>, CertificateError> {
         let genesis = charter.genesis();
         let (mut epoch, mut electorate) = (genesis.epoch, &genesis.electorate);
         for decided in &self.chain {
@@ -255,7 +253,8 @@ impl Certificate {
         self.chain.last().ok_or(CertificateError::Empty)
     }
 
-    /// Whether a model with this digest is what the certificate decided on; for the last decision of a run, its result.
+    /// Whether a model with this digest is what the certificate decided on; for the last decision of a run,
+    /// its result.
     ///
     /// # Errors
     /// Why not.
@@ -271,7 +270,8 @@ impl Certificate {
         Ok(decision)
     }
 
-    /// Adds the next decision. Where the votes are the same again as at an earlier link, what lies between proves nothing more and goes.
+    /// Adds the next decision. Where the votes are the same again as at an earlier link, what lies between
+    /// proves nothing more and goes.
     pub(super) fn push(&mut self, decided: Arc<Decided>, genesis: &Electorate) {
         // The last link is there for its decision; it stays only if it changed the votes.
         let before = |chain: &[Arc<Decided>]| {

@@ -88,7 +88,8 @@ mod tests {
     #[test]
     fn names_keep_kinds_apart_and_models_have_the_plain_digest() {
         assert_ne!(Fingerprint::of("ab", b"c"), Fingerprint::of("a", b"bc"));
-        // python3 -c "import hashlib,struct; print(hashlib.sha256(struct.pack('<2f', 1.0, -2.5)).hexdigest())"
+        // python3 -c "import hashlib,struct; print(hashlib.sha256(struct.pack('<2f', 1.0,
+        // -2.5)).hexdigest())"
         let expected = "48943f7a0ea247f8e3c9386d0c5822fe181d323a9289980426638cc4e72a43e1";
         assert_eq!(Fingerprint::of_model(&[1.0, -2.5]).to_string(), expected);
         let json = serde_json::to_string(&Fingerprint([7; 32])).unwrap();

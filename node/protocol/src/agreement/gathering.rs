@@ -83,7 +83,8 @@ impl Agreement {
         parked.map(|propose| propose.content().standings.clone()).unwrap_or_default()
     }
 
-    /// Stops if whom I wait for has called, or so many that one of them is honest. A lone call of anybody else breaks nothing.
+    /// Stops if whom I wait for has called, or so many that one of them is honest. A lone call of anybody
+    /// else breaks nothing.
     fn heed_calls(&mut self) {
         if self.assembly.is_some() || self.mute || self.is_over() {
             return;

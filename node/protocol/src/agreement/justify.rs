@@ -9,8 +9,8 @@ use super::message::Turns;
 use super::outcome::outcome;
 use super::proof::{Proof, Unjustified};
 use super::sealed::Sealed;
-use super::statements::{Locked, Named, Propose, Standing};
 use super::standings::Standings;
+use super::statements::{Locked, Named, Propose, Standing};
 use crate::PeerIx;
 
 /// What an examination came to.
@@ -50,7 +50,8 @@ impl Agreement {
         if value.as_ref() == Some(&*content.value) { Verdict::Justified } else { Verdict::Unjustified }
     }
 
-    /// Who is proved to be hostile by proofs that were checked, and by those in the standings: found alike by who proposes and who votes.
+    /// Who is proved to be hostile by proofs that were checked, and by those in the standings: found alike by
+    /// who proposes and who votes.
     pub(super) fn proven_by(
         &self,
         proofs: &[Proof],
@@ -81,7 +82,8 @@ impl Agreement {
         }
     }
 
-    /// Whether a proposal of this epoch is signed by its proposer and does not follow from its standings, which are all there.
+    /// Whether a proposal of this epoch is signed by its proposer and does not follow from its standings,
+    /// which are all there.
     fn is_unjustified(&self, Unjustified { propose, standings }: &Unjustified) -> bool {
         let (charter, keys) = self.tools();
         let mut known = Standings::default();

@@ -1,8 +1,9 @@
 //! Signatures: what is signed, and who may have signed it.
 //!
-//! Ed25519 by `ed25519-dalek`, which libp2p's identities use too: a node signs with the key that its peer id contains, and nobody needs a second one. It is pure
-//! (no clock; signing draws nothing) and checks strictly: all members refuse the same signatures. It stands behind a trait because a model checker
-//! makes millions of statements; simulator and runtime use the real one.
+//! Ed25519 by `ed25519-dalek`, which libp2p's identities use too: a node signs with the key that its peer id
+//! contains, and nobody needs a second one. It is pure (no clock; signing draws nothing) and checks strictly:
+//! all members refuse the same signatures. It stands behind a trait because a model checker makes millions of
+//! statements; simulator and runtime use the real one.
 
 use std::fmt;
 use std::sync::Arc;
@@ -139,7 +140,8 @@ impl Kind {
 
 /// What a signature stands under: a kind, where it belongs, and the digest of its content.
 ///
-/// The electorate is part of it. Otherwise signatures of an epoch whose votes had grown could pass, at somebody who missed the change, for a quorum of the fewer votes before.
+/// The electorate is part of it. Otherwise signatures of an epoch whose votes had grown could pass, at
+/// somebody who missed the change, for a quorum of the fewer votes before.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Statement {
     /// Of which kind.
@@ -179,10 +181,12 @@ pub struct Ballot {
 
 wire!(Ballot { by: PeerIx, signature: Signature });
 
-/// Whether these are the signatures of a quorum under one statement: of different members with a vote, in increasing order.
+/// Whether these are the signatures of a quorum under one statement: of different members with a vote, in
+/// increasing order.
 ///
 /// # Guarantee
-/// With at most f hostile votes, an honest member signed the statement, and it shares an honest signer with every other quorum of the electorate.
+/// With at most f hostile votes, an honest member signed the statement, and it shares an honest signer with
+/// every other quorum of the electorate.
 pub fn is_quorum(
     ballots: &[Ballot],
     statement: &Statement,

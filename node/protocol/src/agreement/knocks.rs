@@ -1,7 +1,8 @@
 //! Members without a seat that ask for one, and where the others stop to let them in.
 //!
-//! A standing of somebody without a seat is a knock. It breaks no round: members that would let it in name a boundary, and at the one that f+1
-//! name, an honest one among them, all stop. Who loses its seat again and again is heard less and less often.
+//! A standing of somebody without a seat is a knock. It breaks no round: members that would let it in name a
+//! boundary, and at the one that f+1 name, an honest one among them, all stop. Who loses its seat again and
+//! again is heard less and less often.
 
 use std::collections::BTreeMap;
 
@@ -58,7 +59,8 @@ impl Agreement {
         }
     }
 
-    /// The first that each seat names counts. Of f+1 one is honest, so the boundary is not before what an honest member named.
+    /// The first that each seat names counts. Of f+1 one is honest, so the boundary is not before what an
+    /// honest member named.
     pub(super) fn on_boundary(&mut self, from: PeerIx, boundary: Boundary) {
         if !self.decision.has_seat(from) || self.knocks.found || self.assembly.is_some() {
             return;

@@ -19,7 +19,8 @@ use crate::{PeerIx, Time};
 /// What a driver tells the agreement.
 #[derive(Debug, Clone)]
 pub enum Input {
-    /// My round is over or broken, or I want to be let in: this is where I stand. The first standing of an epoch counts.
+    /// My round is over or broken, or I want to be let in: this is where I stand. The first standing of an
+    /// epoch counts.
     Call(Box<Standing>),
     /// A message arrived, by an authenticated link.
     Received {
@@ -41,7 +42,8 @@ pub enum Input {
     Tick,
 }
 
-/// What the agreement asks its driver to do. In order: what is to be kept is durable before anything after it is sent.
+/// What the agreement asks its driver to do. In order: what is to be kept is durable before anything after it
+/// is sent.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Output {
     /// Keep this, durably.
@@ -197,12 +199,14 @@ impl Agreement {
             }
             let turns = turn.iter().map(|message| (self.me, message.turn.clone())).collect();
             let fresh = Assembly::new(standing, self.now);
-            self.assembly = Some(Box::new(Assembly { view, entered, turn, vote, commit, locked, turns, ..fresh }));
+            self.assembly =
+                Some(Box::new(Assembly { view, entered, turn, vote, commit, locked, turns, ..fresh }));
         }
         self
     }
 
-    /// Says nothing signed in this epoch: for who cannot be sure of its memory. It follows what the others decide, and speaks again after that.
+    /// Says nothing signed in this epoch: for who cannot be sure of its memory. It follows what the others
+    /// decide, and speaks again after that.
     #[must_use]
     pub fn mute(mut self) -> Self {
         self.mute = true;

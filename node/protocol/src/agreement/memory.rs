@@ -8,7 +8,8 @@ use super::message::{TurnMessage, Turns};
 use super::sealed::Sealed;
 use super::statements::{Locked, Standing, Voice};
 
-/// A member's memory. To lose it and to sign again is what agreement cannot bear: who cannot be sure of it stays [mute](super::Agreement::mute).
+/// A member's memory. To lose it and to sign again is what agreement cannot bear: who cannot be sure of it
+/// stays [mute](super::Agreement::mute).
 #[derive(Debug, Clone, PartialEq, Eq, Hash, Default)]
 pub struct Memory {
     /// How the epoch began; empty before the first decision.

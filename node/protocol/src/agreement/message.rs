@@ -1,4 +1,5 @@
-//! What members say to each other in an assembly. Only the statements inside are signed: links are authenticated.
+//! What members say to each other in an assembly. Only the statements inside are signed: links are
+//! authenticated.
 
 use std::sync::Arc;
 

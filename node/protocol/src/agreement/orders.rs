@@ -1,4 +1,5 @@
-//! Orders of rounds in which members that are apart are not partners: repaired by swaps that everybody finds alike.
+//! Orders of rounds in which members that are apart are not partners: repaired by swaps that everybody finds
+//! alike.
 
 use topology::schedule::Plan;
 
@@ -14,10 +15,11 @@ fn meetings(nodes: usize) -> Vec<(usize, usize)> {
     all
 }
 
-/// The order of a round, changed as little as swaps can so that no two that are apart are partners. Seats by their positions in the roster.
+/// The order of a round, changed as little as swaps can so that no two that are apart are partners. Seats by
+/// their positions in the roster.
 ///
-/// Complexity: O(swaps · n² log n); no swap where nobody is apart. Where no swap helps any more, what is left are the fewest that were found: those
-/// rounds may break again, and the pair stays apart for longer.
+/// Complexity: O(swaps · n² log n); no swap where nobody is apart. Where no swap helps any more, what is left
+/// are the fewest that were found: those rounds may break again, and the pair stays apart for longer.
 pub fn repaired_order(mut order: Vec<u32>, apart: &[(u32, u32)]) -> Vec<u32> {
     if apart.is_empty() {
         return order;

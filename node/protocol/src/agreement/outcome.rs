@@ -10,7 +10,8 @@ use super::statements::Standing;
 use super::{Charter, Electorate};
 use crate::PeerIx;
 
-/// For how many rounds a silent pair is apart at first. A guess: long enough that a dead link costs less than 2 % of rounds.
+/// For how many rounds a silent pair is apart at first. A guess: long enough that a dead link costs less than
+/// 2 % of rounds.
 const SILENT_SPAN: u32 = 64;
 /// For how many rounds sums are signed at first, as specified.
 const SIGNED_SPAN: u32 = 1024;
@@ -20,12 +21,13 @@ const MOST_TOKENS: usize = 1024;
 /// The standings that a decision rests on, of one member each.
 pub(super) type Standings<'a> = BTreeMap<PeerIx, &'a Standing>;
 
-/// The decision that follows the one `before`, or nothing where no model fits: then more standings must come. `proven` are those against whom a
-/// proof is at hand.
+/// The decision that follows the one `before`, or nothing where no model fits: then more standings must come.
+/// `proven` are those against whom a proof is at hand.
 ///
 /// # Guarantee
-/// With at most f hostile members: the model is one that an honest seat holds, not older than the epoch's start; who is among the standings and
-/// honest has a seat, unless silent pairs outnumber half of those present; nobody honest is banned.
+/// With at most f hostile members: the model is one that an honest seat holds, not older than the epoch's
+/// start; who is among the standings and honest has a seat, unless silent pairs outnumber half of those
+/// present; nobody honest is banned.
 pub(super) fn outcome(
     before: &Decision,
     standings: &Standings<'_>,
@@ -73,14 +75,16 @@ fn banned(before: &Decision, proven: &BTreeSet<PeerIx>, found: &Blame) -> BTreeS
     before.banned.iter().chain(proven).chain(&found.liars).copied().collect()
 }
 
-/// The (f+1)-th largest that is stated: not beyond what an honest member has begun. A round is known by its epoch too, so numbers need not be new.
+/// The (f+1)-th largest that is stated: not beyond what an honest member has begun. A round is known by its
+/// epoch too, so numbers need not be new.
 fn next_round(before: &Decision, present: &Standings<'_>, hostile: u32) -> u32 {
     let mut stated: Vec<u32> = present.values().map(|standing| standing.next_round).collect();
     stated.sort_unstable_by(|a, b| b.cmp(a));
     stated.get(hostile as usize).copied().unwrap_or(0).max(before.next_round)
 }
 
-/// Pairs of before and new ones, without the banned. One that is silent again is apart for twice as long; one that was not for as long again is forgotten.
+/// Pairs of before and new ones, without the banned. One that is silent again is apart for twice as long; one
+/// that was not for as long again is forgotten.
 fn apart(before: &Decision, found: &Blame, banned: &BTreeSet<PeerIx>, round: u32) -> Vec<Apart> {
     let remembered =
         |pair: &Apart| pair.cause == Cause::Contradiction || round < pair.until.saturating_add(pair.span);
@@ -105,8 +109,9 @@ fn apart(before: &Decision, found: &Blame, banned: &BTreeSet<PeerIx>, round: u32
     pairs.into_values().filter(|pair| !banned.contains(&pair.one) && !banned.contains(&pair.other)).collect()
 }
 
-/// Who is in more than f contradictions: no honest member is. And who, with silences, is apart from more than half of those present (and more than f): no
-/// order has a place for it until they end. Where nobody is taken to be hostile a contradiction says nothing about who is wrong.
+/// Who is in more than f contradictions: no honest member is. And who, with silences, is apart from more than
+/// half of those present (and more than f): no order has a place for it until they end. Where nobody is taken
+/// to be hostile a contradiction says nothing about who is wrong.
 fn shut_out(present: &Standings<'_>, apart: &[Apart], hostile: u32, round: u32) -> BTreeSet<PeerIx> {
     let most = (hostile as usize).max(present.len().saturating_sub(1) / 2);
     let is_over = |member: &PeerIx| {
@@ -133,8 +138,9 @@ fn accused(found: &Blame) -> BTreeSet<PeerIx> {
     found.accusations.iter().filter(stands).map(|&(_, accused)| accused).collect()
 }
 
-/// The newest model that 2f+1 seats hold; if there is none, that f+1 hold. Who had no seat does not count: its old disk and a liar would roll the run
-/// back. Of rival models of a version the one that more hold, and neither if as many do.
+/// The newest model that 2f+1 seats hold; if there is none, that f+1 hold. Who had no seat does not count:
+/// its old disk and a liar would roll the run back. Of rival models of a version the one that more hold, and
+/// neither if as many do.
 fn model(before: &Decision, present: &Standings<'_>, hostile: u32, rounds: u32) -> Option<Model> {
     if before.seats.is_empty() {
         return Some(before.model);
@@ -155,7 +161,8 @@ fn model(before: &Decision, present: &Standings<'_>, hostile: u32, rounds: u32) 
     let needs = if flaw::has(Flaw::OneHolder) { [1, 1] } else { [2 * hostile + 1, hostile + 1] };
     needs.into_iter().find_map(|need| {
         let rivals = |model: &Model| {
-            let others = holders.iter().filter(|(other, _)| other.version == model.version && *other != model);
+            let others =
+                holders.iter().filter(|(other, _)| other.version == model.version && *other != model);
             others.map(|(_, &held)| held).max().unwrap_or(0)
         };
         let sound = holders.iter().filter(|(model, held)| **held >= need && rivals(model) < **held);
@@ -171,7 +178,8 @@ fn signed(before: &Decision, found: &Blame, round: u32) -> SignedSums {
     SignedSums { until: round.saturating_add(span).max(before.signed.until), span }
 }
 
-/// Each token starts again at the (f+1)-th largest hop of its newest generation that f+1 know of, from the copy of who stated it.
+/// Each token starts again at the (f+1)-th largest hop of its newest generation that f+1 know of, from the
+/// copy of who stated it.
 fn tokens(present: &Standings<'_>, hostile: u32) -> Vec<TokenStart> {
     let enough = hostile as usize;
     let mut copies: BTreeMap<u32, Vec<(u32, u32, PeerIx, super::Fingerprint)>> = BTreeMap::new();
@@ -189,7 +197,8 @@ fn tokens(present: &Standings<'_>, hostile: u32) -> Vec<TokenStart> {
     copies.into_iter().filter_map(start).collect()
 }
 
-/// Who decides next: the seats, if they can bear f′ hostile ones among them; else those of before, without the banned.
+/// Who decides next: the seats, if they can bear f′ hostile ones among them; else those of before, without
+/// the banned.
 fn electorate(before: &Decision, seats: &[Seat], banned: &BTreeSet<PeerIx>, hostile: u32) -> Electorate {
     let votes = if seats.len() > 3 * hostile as usize {
         seats.iter().map(|seat| seat.member).collect()

@@ -43,7 +43,8 @@ wire!(Twice {
     other: (Fingerprint, Signature),
 });
 
-/// A proposal and the standings that it names. The proposal contains no such proof itself: bytes must not nest without end.
+/// A proposal and the standings that it names. The proposal contains no such proof itself: bytes must not
+/// nest without end.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Unjustified {
     /// What was proposed.
@@ -96,9 +97,11 @@ impl Proof {
 }
 
 impl Twice {
-    /// Whether it proves anything: the same member signed both, they differ, and an honest member makes only one of the kind.
+    /// Whether it proves anything: the same member signed both, they differ, and an honest member makes only
+    /// one of the kind.
     ///
-    /// Proposals are left out, which need not be durable: who restarts may propose again. So are sums, of which a round has several.
+    /// Proposals are left out, which need not be durable: who restarts may propose again. So are sums, of
+    /// which a round has several.
     pub fn is_sound(&self, charter: &Charter, keys: &dyn Keys) -> bool {
         let once = matches!(self.kind, Kind::Standing | Kind::Turn | Kind::Vote | Kind::Commit);
         let Place { epoch, electorate, view } = self.place;

@@ -1,14 +1,15 @@
 //! How many make a decision.
 //!
-//! With n votes of which at most f are hostile, q = ⌈(n+f+1)/2⌉. Two quorums share more than f members, so an honest one (2q − n ≥ f+1), and where
-//! n ≥ 3f+1 the honest alone are a quorum (q ≤ n − f).
+//! With n votes of which at most f are hostile, q = ⌈(n+f+1)/2⌉. Two quorums share more than f members, so an
+//! honest one (2q − n ≥ f+1), and where n ≥ 3f+1 the honest alone are a quorum (q ≤ n − f).
 
 use crate::PeerIx;
 
 use super::Fingerprint;
 use super::codec::wire;
 
-/// The most hostile members of `n` against which a run can be safe and go on: below a third. None for three members or fewer.
+/// The most hostile members of `n` against which a run can be safe and go on: below a third. None for three
+/// members or fewer.
 pub fn hostile_by_default(members: usize) -> u32 {
     (members.saturating_sub(1) / 3) as u32
 }
@@ -45,7 +46,8 @@ impl Electorate {
         self.votes.binary_search(&member).is_ok()
     }
 
-    /// What every statement of an epoch is bound to: signatures that were given under other votes count for nothing.
+    /// What every statement of an epoch is bound to: signatures that were given under other votes count for
+    /// nothing.
     pub fn fingerprint(&self) -> Fingerprint {
         Fingerprint::of_wire("murmur electorate 1", self)
     }

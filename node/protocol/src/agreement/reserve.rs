@@ -1,7 +1,9 @@
-//! Old disks: a member makes no record beyond what a quorum has heard it reserve, so a restored folder cannot make it forget what it spent.
+//! Old disks: a member makes no record beyond what a quorum has heard it reserve, so a restored folder cannot
+//! make it forget what it spent.
 //!
-//! Records beyond K wait until q members hold the [`Reserve`] of the next block. A member that comes back asks for its K: what it may have released since its
-//! last record is at most that. Only its own key raises K.
+//! Records beyond K wait until q members hold the [`Reserve`] of the next block. A member that comes back
+//! asks for its K: what it may have released since its last record is at most that. Only its own key raises
+//! K.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -45,7 +47,8 @@ impl Reserve {
     }
 }
 
-/// How many records are reserved at once: a hundredth of the run, at most 64. A lie about them wastes less than that.
+/// How many records are reserved at once: a hundredth of the run, at most 64. A lie about them wastes less
+/// than that.
 pub fn block_of(rounds: u32) -> u64 {
     u64::from(rounds.div_ceil(100).clamp(1, 64))
 }
@@ -100,7 +103,8 @@ impl Agreement {
 
     pub(super) fn on_reserve(&mut self, records: u64) {
         let statement = Reserve::statement(records);
-        let reserve = Reserve { by: self.me, records, signature: self.keys.sign(&statement.bytes(&self.charter)) };
+        let reserve =
+            Reserve { by: self.me, records, signature: self.keys.sign(&statement.bytes(&self.charter)) };
         if self.keep(reserve) {
             self.reserves.holders = BTreeSet::from([self.me]);
             self.say_reserve(reserve);

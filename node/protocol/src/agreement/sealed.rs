@@ -1,4 +1,5 @@
-//! A content with its signature: what is passed on to others, who can check it without trusting who brought it.
+//! A content with its signature: what is passed on to others, who can check it without trusting who brought
+//! it.
 
 use super::codec::{CodecError, Reader, Wire};
 use super::keys::{Keys, Kind, Signature, Statement};

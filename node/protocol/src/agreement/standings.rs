@@ -1,4 +1,5 @@
-//! The standings that were heard for the epoch that is to begin: of each member the first, and a second where there is one, which proves that it lies.
+//! The standings that were heard for the epoch that is to begin: of each member the first, and a second where
+//! there is one, which proves that it lies.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -26,7 +27,8 @@ impl Standings {
         self.0.get(&member)?.first()
     }
 
-    /// Whether there is room for another of this member. `wanted` are those that a proposal names, which are kept in any case.
+    /// Whether there is room for another of this member. `wanted` are those that a proposal names, which are
+    /// kept in any case.
     pub(super) fn has_room(&self, named: Named, wanted: &[Named]) -> bool {
         self.0.get(&named.0).is_none_or(|all| all.len() < 2) || wanted.contains(&named)
     }
@@ -36,7 +38,8 @@ impl Standings {
     }
 
     pub(super) fn named(&self) -> Vec<Named> {
-        let name = |(&member, all): (&PeerIx, &Vec<Arc<Sealed<Standing>>>)| Some((member, all.first()?.digest()));
+        let name =
+            |(&member, all): (&PeerIx, &Vec<Arc<Sealed<Standing>>>)| Some((member, all.first()?.digest()));
         self.0.iter().filter_map(name).collect()
     }
 

@@ -82,7 +82,8 @@ impl Content for Turn {
     const NAME: &'static str = "murmur turn content 1";
 }
 
-/// What the proposer of a view proposes, with all that justifies it. Standings by digest: whoever lacks one asks for it.
+/// What the proposer of a view proposes, with all that justifies it. Standings by digest: whoever lacks one
+/// asks for it.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Propose {
     /// Turns of the view before, of a quorum, in order of members.

@@ -1,4 +1,5 @@
-//! Views: left by turns, and opened by a quorum of them and nothing else. No number that a peer states moves a view.
+//! Views: left by turns, and opened by a quorum of them and nothing else. No number that a peer states moves
+//! a view.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -112,7 +113,8 @@ impl Agreement {
         }
     }
 
-    /// The standings that turns bring: of their senders, and of whom more than f of them have heard. By member, with the digests that are named.
+    /// The standings that turns bring: of their senders, and of whom more than f of them have heard. By
+    /// member, with the digests that are named.
     pub(super) fn brought(&self, turns: &[Arc<Sealed<Turn>>]) -> BTreeMap<PeerIx, Vec<Named>> {
         let mut named: BTreeMap<PeerIx, (usize, Vec<Named>)> = BTreeMap::new();
         for turn in turns {
@@ -138,11 +140,13 @@ impl Agreement {
         self.brought(turns).into_iter().filter(lacks).flat_map(|(_, digests)| digests).collect()
     }
 
-    /// Turns of this view from a quorum open the next. Only those whose senders' standings are here: nobody can keep the others from going on by hiding its own.
+    /// Turns of this view from a quorum open the next. Only those whose senders' standings are here: nobody
+    /// can keep the others from going on by hiding its own.
     pub(super) fn gather_turns(&mut self) {
         let Some(assembly) = &self.assembly else { return };
         let usable = assembly.turns.values().filter(|turn| {
-            self.standings.has(turn.by()) && turn.content().lock.is_none_or(|(of, _)| of <= assembly.lock_view())
+            self.standings.has(turn.by())
+                && turn.content().lock.is_none_or(|(of, _)| of <= assembly.lock_view())
         });
         let turns: Vec<Arc<Sealed<Turn>>> = usable.cloned().collect();
         let unseen = assembly.turns.values().filter(|turn| !self.standings.has(turn.by()));
@@ -202,7 +206,12 @@ impl Agreement {
         let newest = turns.turns.iter().filter_map(|turn| turn.content().lock).map(|(view, _)| view).max();
         let shown = turns.locked.as_ref().map(|locked| locked.lock.place.view);
         let locked = turns.locked.as_ref().is_none_or(|locked| self.is_sound_lock(locked));
-        rises && same && enough && (newest <= shown || flaw::has(Flaw::IgnoresLocks)) && locked && turns.turns.iter().all(sound)
+        rises
+            && same
+            && enough
+            && (newest <= shown || flaw::has(Flaw::IgnoresLocks))
+            && locked
+            && turns.turns.iter().all(sound)
     }
 
     fn is_known_turn(&self, turn: &Arc<Sealed<Turn>>) -> bool {

@@ -1,4 +1,5 @@
-//! One view: its proposer proposes, members vote, a quorum of votes is a lock, a quorum of commits a decision.
+//! One view: its proposer proposes, members vote, a quorum of votes is a lock, a quorum of commits a
+//! decision.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -91,7 +92,9 @@ impl Agreement {
 
     /// A parked proposal whose standings have come.
     pub(super) fn try_parked(&mut self) {
-        let Some(propose) = self.assembly.as_mut().and_then(|assembly| assembly.parked.take()) else { return };
+        let Some(propose) = self.assembly.as_mut().and_then(|assembly| assembly.parked.take()) else {
+            return;
+        };
         match self.examine(&propose, &self.standings) {
             Verdict::Justified => self.follow(&propose),
             Verdict::Unjustified => self.note_unjustified(propose),
@@ -144,7 +147,8 @@ impl Agreement {
         self.try_to_lock();
     }
 
-    /// Whether a vote or commit in my view is its sender's, signed and new; with another one of the same sender, if there is one.
+    /// Whether a vote or commit in my view is its sender's, signed and new; with another one of the same
+    /// sender, if there is one.
     fn check_voice(&mut self, from: PeerIx, kind: Kind, voice: &Voice) -> Option<Option<Voice>> {
         let assembly = self.assembly.as_ref()?;
         let lead = assembly.lead.as_ref()?;

@@ -41,7 +41,8 @@ fn find(records: Vec<RoundRecord>, hostile: u32, signed: bool) -> Blame {
     blame(&named, &before, (&charter, &PlainKeys(0)))
 }
 
-/// Four members, two steps of doubling: 0–1 and 2–3, then 0–2 and 1–3. Inputs 1 to 4, halves 12 and 34, total 99.
+/// Four members, two steps of doubling: 0–1 and 2–3, then 0–2 and 1–3. Inputs 1 to 4, halves 12 and 34, total
+/// 99.
 fn honest() -> Vec<RoundRecord> {
     let record = |steps| RoundRecord { round: 0, steps, total: Some(sum(99)), trouble: None };
     vec![
@@ -73,7 +74,11 @@ fn where_sums_are_signed_the_signature_says_who_lies() {
     let mut records = honest();
     records[3].steps[1].sent = Some(sum(50));
     records[3].steps[0] = step(0, 2, 4, 0);
-    assert_eq!(find(records.clone(), 1, true).liars, BTreeSet::from([1]), "without the signature it is the hearer");
+    assert_eq!(
+        find(records.clone(), 1, true).liars,
+        BTreeSet::from([1]),
+        "without the signature it is the hearer"
+    );
     let (charter, before) = decision(4, 1);
     let place = Place { epoch: 1, electorate: before.electorate.fingerprint(), view: 0 };
     let bytes = sum_statement(place, 1, 1, sum(34)).bytes(&charter);
@@ -122,7 +127,11 @@ fn a_circle_of_waiting_ends_where_steps_do_not_fall() {
         trouble: trouble(TroubleKind::Silent, with, step),
     };
     let found = find(vec![waits(1, 3), waits(2, 2), waits(0, 1), waits(3, 0)], 1, false);
-    assert_eq!(found.silences, BTreeSet::from([(0, 2)]), "the liar 2 says that it waits for 0, which is far ahead");
+    assert_eq!(
+        found.silences,
+        BTreeSet::from([(0, 2)]),
+        "the liar 2 says that it waits for 0, which is far ahead"
+    );
 }
 
 #[test]
@@ -141,7 +150,8 @@ fn two_honest_members_are_never_taken_for_liars() {
     for _ in 0..2_000 {
         let mut records = honest();
         let liar = dice.below(4);
-        let steps = (0..2).map(|at| step(at, dice.below(4) as PeerIx, pick(&mut dice), pick(&mut dice))).collect();
+        let steps =
+            (0..2).map(|at| step(at, dice.below(4) as PeerIx, pick(&mut dice), pick(&mut dice))).collect();
         let kinds = [TroubleKind::Silent, TroubleKind::Differs, TroubleKind::Malformed];
         let trouble = trouble(kinds[dice.below(3)], dice.below(5) as PeerIx, dice.below(3) as u32);
         records[liar] = RoundRecord { round: 0, steps, total: Some(sum(pick(&mut dice))), trouble };

@@ -79,7 +79,8 @@ pub(super) fn twist(
 }
 
 fn changed(net: &Net, by: PeerIx, message: Message, how: u8) -> Message {
-    let other = |decision: &Decision| Decision { model: a_model(decision.model.version, how), ..decision.clone() };
+    let other =
+        |decision: &Decision| Decision { model: a_model(decision.model.version, how), ..decision.clone() };
     let voice = |voice: Voice, kind: Kind| {
         let value = super::Fingerprint([how; 32]);
         Voice::new(kind, (voice.place, value), by, (&net.charter, &PlainKeys(by)))
@@ -144,13 +145,12 @@ fn leaving_out(net: &Net, by: PeerIx, message: Message, dice: &mut Dice) -> Mess
     let node: Option<&Agreement> = net.nodes[by as usize].as_ref();
     if let Some(node) = node
         && let Ok(found) = node.standings.all(&content.standings)
-        && let Some(value) =
-            super::super::outcome::outcome(
-                &node.decision,
-                &found,
-                &node.proven_by(&content.proofs, &found),
-                node.tools(),
-            )
+        && let Some(value) = super::super::outcome::outcome(
+            &node.decision,
+            &found,
+            &node.proven_by(&content.proofs, &found),
+            node.tools(),
+        )
     {
         content.value = Arc::new(value);
     }

@@ -1,10 +1,12 @@
-//! A swarm in one process with a virtual clock, whose network may lose, repeat and reorder, and whose members may lie.
+//! A swarm in one process with a virtual clock, whose network may lose, repeat and reorder, and whose members
+//! may lie.
 
 mod cases;
 mod hostile;
 mod model;
 mod old_disks;
 mod random;
+mod restarts;
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -23,7 +25,8 @@ pub(super) struct PlainKeys(pub(super) PeerIx);
 
 impl PlainKeys {
     fn mark(member: PeerIx, bytes: &[u8]) -> Signature {
-        let hash: [u8; 32] = Sha256::new().chain_update(member.to_le_bytes()).chain_update(bytes).finalize().into();
+        let hash: [u8; 32] =
+            Sha256::new().chain_update(member.to_le_bytes()).chain_update(bytes).finalize().into();
         let mut signature = [0; 64];
         signature[..32].copy_from_slice(&hash);
         Signature(signature)

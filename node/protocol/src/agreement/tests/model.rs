@@ -1,18 +1,22 @@
-//! The machine as it is built, under a model checker: every order of events in a small swarm, with a member that signs whatever helps it.
+//! The machine as it is built, under a model checker: every order of events in a small swarm, with a member
+//! that signs whatever helps it.
 //!
-//! Honest members are [`Agreement`]s. What they signed stays in a pool, and anybody may receive it or not: loss, delay, repetition and reordering are all
-//! "not yet". The hostile member is no machine: wherever its signature helps towards a quorum it is there, with any lock that exists; it tells
-//! everybody another story about its model, and where it proposes, it proposes everything that honest members accept. Whoever asks for a standing
-//! gets it: not to be answered is the same as not to have been asked.
+//! Honest members are [`Agreement`]s. What they signed stays in a pool, and anybody may receive it or not:
+//! loss, delay, repetition and reordering are all "not yet". The hostile member is no machine: wherever its
+//! signature helps towards a quorum it is there, with any lock that exists; it tells everybody another story
+//! about its model, and where it proposes, it proposes everything that honest members accept. Whoever asks
+//! for a standing gets it: not to be answered is the same as not to have been asked.
 //!
-//! Checked in every state: agreement, validity, no wrong expulsion, one lock per view, nobody honest proved hostile; and in a sample of them progress: if from
-//! there on messages flow and the hostile member is silent, all honest members decide, and alike.
+//! Checked in every state: agreement, validity, no wrong expulsion, one lock per view, nobody honest proved
+//! hostile; and in a sample of them progress: if from there on messages flow and the hostile member is
+//! silent, all honest members decide, and alike.
+
+mod checks;
+mod events;
 
 use std::collections::BTreeSet;
 use std::hash::{Hash, Hasher};
 use std::sync::Arc;
-
-use stateright::{Checker, HasDiscoveries, Model as _, Property};
 
 use super::super::decision::{Decision, Seat};
 use super::super::flaw::{self, Flaw};
@@ -39,6 +43,9 @@ struct Swarm {
     restarts: u8,
     crashes: u8,
     flaw: Option<Flaw>,
+    /// Everybody hears everybody before its first turn, and the hostile member's stories in turn: leaves more
+    /// of a bounded search for what follows.
+    narrow: bool,
     /// Progress is tried in one of so many states.
     sample: u64,
 }
@@ -65,21 +72,38 @@ struct State {
 #[derive(Clone, Debug, PartialEq)]
 enum Action {
     /// Hears these members and perhaps a story, and turns for the first time.
-    First { who: PeerIx, heard: u8, story: Option<usize> },
+    First {
+        who: PeerIx,
+        heard: u8,
+        story: Option<usize>,
+    },
     /// The time of its view is up.
     Turn(PeerIx),
     /// Receives turns of honest members, and perhaps one of the hostile, with this lock.
-    Enter { who: PeerIx, view: u32, of: u8, hostile: Option<Option<Place>> },
+    Enter {
+        who: PeerIx,
+        view: u32,
+        of: u8,
+        hostile: Option<Option<Place>>,
+    },
     /// Receives a proposal.
-    Propose { who: PeerIx, what: Arc<Sealed<Propose>> },
+    Propose {
+        who: PeerIx,
+        what: Arc<Sealed<Propose>>,
+    },
     /// Receives the votes of a quorum.
-    Lock { who: PeerIx, place: Place, value: Fingerprint },
+    Lock {
+        who: PeerIx,
+        place: Place,
+        value: Fingerprint,
+    },
     Restart(PeerIx),
     Crash(PeerIx),
 }
 
 impl Member {
-    /// What decides how it goes on. Of the turns that opened its view only whether it can still propose by them.
+    /// What decides how it goes on. Of the turns that opened its view only whether it can still propose by
+    /// them.
     fn essence(&self) -> impl Hash + PartialEq {
         let node = &self.node;
         let assembly = node.assembly.as_ref().map(|a| {
@@ -98,7 +122,8 @@ impl State {
     fn essence(&self) -> impl Hash + PartialEq {
         let members: Vec<_> = self.members.iter().flatten().map(|member| member.essence()).collect();
         let proposals: Vec<Fingerprint> = self.proposals.iter().map(|propose| propose.digest()).collect();
-        let turns: Vec<_> = self.turns.iter().map(|turn| (turn.by(), turn.place().view, turn.digest())).collect();
+        let turns: Vec<_> =
+            self.turns.iter().map(|turn| (turn.by(), turn.place().view, turn.digest())).collect();
         (members, turns, proposals, self.votes.clone(), self.commits.clone(), self.restarts)
     }
 }
@@ -120,7 +145,8 @@ impl std::fmt::Debug for State {
         for member in self.members.iter().flatten() {
             let a = member.node.assembly.as_ref();
             let heard: Vec<PeerIx> = member.node.standings.members().collect();
-            let view = a.map(|a| (a.view, a.turn.is_some(), a.vote.is_some(), a.commit.is_some(), a.lock_view()));
+            let view =
+                a.map(|a| (a.view, a.turn.is_some(), a.vote.is_some(), a.commit.is_some(), a.lock_view()));
             writeln!(f, "{}: {view:?} heard {heard:?}", member.node.me)?;
         }
         Ok(())
@@ -158,7 +184,19 @@ impl Swarm {
         let tales = [standing(a_model(2, 2), Some(a_model(1, 1)), 2), standing(a_model(9, 66), None, 99)];
         let stories = hostile.into_iter().flat_map(|by| tales.clone().map(|tale| seal(by, tale))).collect();
         let (restarts, crashes) = (0, 0);
-        Self { charter, before, hostile, standings, stories, last_view: 2, restarts, crashes, flaw: None, sample: 512 }
+        Self {
+            charter,
+            before,
+            hostile,
+            standings,
+            stories,
+            last_view: 2,
+            restarts,
+            crashes,
+            flaw: None,
+            narrow: false,
+            sample: 512,
+        }
     }
 
     fn honest(&self) -> u8 {
@@ -215,7 +253,11 @@ impl Swarm {
                             from: standing.by(),
                             message: Message::Standing(standing.clone()),
                         };
-                        inputs.extend(asked.filter(|s| !member.node.standings.has_digest(s.by(), s.digest())).map(answer));
+                        inputs.extend(
+                            asked
+                                .filter(|s| !member.node.standings.has_digest(s.by(), s.digest()))
+                                .map(answer),
+                        );
                     }
                     Message::Turn(turn) => drop(s.turns.insert(turn.turn)),
                     Message::Propose(propose) => drop(s.proposals.insert(propose)),
@@ -239,7 +281,8 @@ impl Swarm {
 
     /// Values that a quorum voted for, by view, with the hostile member's vote for each.
     fn locks(&self, s: &State) -> Vec<(Place, Fingerprint)> {
-        let places: BTreeSet<(Place, Fingerprint)> = s.votes.iter().map(|vote| (vote.place, vote.value)).collect();
+        let places: BTreeSet<(Place, Fingerprint)> =
+            s.votes.iter().map(|vote| (vote.place, vote.value)).collect();
         let is_locked = |&(place, value): &(Place, Fingerprint)| {
             let voters = s.votes.iter().filter(|vote| (vote.place, vote.value) == (place, value));
             self.enough(voters.fold(0, |mask, vote| mask | 1 << vote.ballot.by))
@@ -248,8 +291,12 @@ impl Swarm {
     }
 
     fn locked(&self, s: &State, place: Place, value: Fingerprint) -> Option<Arc<Locked>> {
-        let mut votes: Vec<_> =
-            s.votes.iter().filter(|vote| (vote.place, vote.value) == (place, value)).map(|vote| vote.ballot).collect();
+        let mut votes: Vec<_> = s
+            .votes
+            .iter()
+            .filter(|vote| (vote.place, vote.value) == (place, value))
+            .map(|vote| vote.ballot)
+            .collect();
         if let Some(by) = self.hostile {
             votes.push(Voice::new(Kind::Vote, (place, value), by, (&self.charter, &PlainKeys(by))).ballot);
         }
@@ -270,7 +317,12 @@ impl Swarm {
             let lock = lock.map(|&(place, value)| (place.view, value));
             let heard = vec![(by, self.stories[0].digest())];
             let content = Turn { lock, heard };
-            turns.push(Arc::new(Sealed::new(by, self.place(view), content, (&*self.charter, &PlainKeys(by)))));
+            turns.push(Arc::new(Sealed::new(
+                by,
+                self.place(view),
+                content,
+                (&*self.charter, &PlainKeys(by)),
+            )));
         }
         turns.sort_by_key(|turn| turn.by());
         let newest = turns.iter().filter_map(|turn| turn.content().lock).max();
@@ -281,7 +333,8 @@ impl Swarm {
     /// All ways in which a quorum turned away from a view, as far as they differ.
     fn quorums(&self, s: &State, view: u32) -> Vec<(u8, Option<Option<Place>>)> {
         let turned = self.turned(s, view);
-        let locks: Vec<Place> = self.locks(s).iter().map(|(place, _)| *place).filter(|at| at.view <= view).collect();
+        let locks: Vec<Place> =
+            self.locks(s).iter().map(|(place, _)| *place).filter(|at| at.view <= view).collect();
         let mut found = Vec::new();
         for of in subsets(turned) {
             if of.count_ones() as usize >= self.quorum() {
@@ -303,7 +356,12 @@ impl Swarm {
             let Turns { turns, locked } = self.turns(s, view - 1, of, hostile);
             let mut push = |value: Arc<Decision>, lock: Option<Lock>, standings: Vec<super::super::Named>| {
                 let content = Propose { turns: turns.clone(), lock, value, standings, proofs: Vec::new() };
-                offers.push(Arc::new(Sealed::new(by, self.place(view), content, (&*self.charter, &PlainKeys(by)))));
+                offers.push(Arc::new(Sealed::new(
+                    by,
+                    self.place(view),
+                    content,
+                    (&*self.charter, &PlainKeys(by)),
+                )));
             };
             for honest in subsets(self.honest()) {
                 for story in [None, Some(0), Some(1)] {
@@ -355,282 +413,18 @@ impl Swarm {
     /// From here on messages flow and the hostile member is silent: all honest members decide alike.
     fn recovers(&self, s: &State) -> bool {
         let mut net = Net::with(self.charter.members(), self.before.electorate.hostile);
-        let members: Vec<PeerIx> = s.members.iter().flatten().filter(|m| !m.away).map(|m| m.node.me).collect();
+        let members: Vec<PeerIx> =
+            s.members.iter().flatten().filter(|m| !m.away).map(|m| m.node.me).collect();
         net.nodes = s.members.iter().map(|m| Some(m.as_ref().filter(|m| !m.away)?.node.clone())).collect();
         net.nodes.resize_with(self.charter.members(), || None);
         net.now = net.nodes.iter().flatten().map(|node| node.now).max().unwrap_or_default();
         let epoch = self.before.epoch + 1;
         let decides = net.settle(&members, epoch);
-        let found: BTreeSet<Fingerprint> = members.iter().filter(|&&m| decides && net.epoch(m) >= epoch).map(|&m| net.last(m).digest()).collect();
+        let found: BTreeSet<Fingerprint> = members
+            .iter()
+            .filter(|&&m| decides && net.epoch(m) >= epoch)
+            .map(|&m| net.last(m).digest())
+            .collect();
         decides && found.len() == 1 && self.decided(s).iter().all(|value| found.contains(value))
-    }
-}
-
-impl stateright::Model for Swarm {
-    type State = State;
-    type Action = Action;
-
-    fn init_states(&self) -> Vec<State> {
-        flaw::set(self.flaw);
-        let mut state = State {
-            members: vec![None; self.charter.members()],
-            turns: BTreeSet::new(),
-            proposals: BTreeSet::new(),
-            votes: BTreeSet::new(),
-            commits: BTreeSet::new(),
-            restarts: 0,
-        };
-        for me in bits(self.honest()) {
-            let member = Member { node: self.fresh(me), memory: Memory::default(), away: false };
-            state.members[me as usize] = Some(Arc::new(member));
-            let call = Box::new(self.standings[me as usize].content().clone());
-            self.give(&mut state, me, Input::Call(call));
-        }
-        vec![state]
-    }
-
-    fn actions(&self, s: &State, out: &mut Vec<Action>) {
-        flaw::set(self.flaw);
-        let away = s.members.iter().flatten().filter(|member| member.away).count();
-        for member in s.members.iter().flatten().filter(|member| !member.away) {
-            let node = &member.node;
-            let Some(assembly) = &node.assembly else { continue };
-            let (who, view) = (node.me, assembly.view);
-            if view == 0 && assembly.turn.is_none() {
-                for heard in subsets(self.honest()).filter(|heard| heard >> who & 1 == 1) {
-                    let stories = [None, Some(0), Some(1)].into_iter().take(1 + self.stories.len());
-                    let enough = |story: &Option<usize>| {
-                        heard.count_ones() as usize + usize::from(story.is_some()) >= self.quorum()
-                    };
-                    out.extend(stories.filter(enough).map(|story| Action::First { who, heard, story }));
-                }
-            }
-            if view > 0 && assembly.turn.is_none() && view < self.last_view {
-                out.push(Action::Turn(who));
-            }
-            for left in view..self.last_view {
-                for (of, hostile) in self.quorums(s, left) {
-                    out.push(Action::Enter { who, view: left, of, hostile });
-                }
-            }
-            let late = self.flaw == Some(Flaw::ActsAfterTurn) || self.flaw == Some(Flaw::VotesTwice);
-            if view > 0 && ((assembly.vote.is_none() && assembly.turn.is_none()) || late) {
-                let honest = s.proposals.iter().filter(|p| p.place().view == view && Some(p.by()) != self.hostile);
-                let mut offers: Vec<_> = honest.cloned().collect();
-                if Some(node.proposer(view)) == self.hostile {
-                    offers = self.offers(s, view, node);
-                }
-                out.extend(offers.into_iter().map(|what| Action::Propose { who, what }));
-            }
-            for (place, value) in self.locks(s) {
-                let commits = place.view == view && assembly.commit.is_none();
-                if commits || place.view > assembly.lock_view() {
-                    out.push(Action::Lock { who, place, value });
-                }
-            }
-            if s.restarts < self.restarts && view > 0 {
-                out.push(Action::Restart(who));
-            }
-            if away < self.crashes as usize {
-                out.push(Action::Crash(who));
-            }
-        }
-    }
-
-    fn next_state(&self, s: &State, action: Action) -> Option<State> {
-        flaw::set(self.flaw);
-        let mut next = s.clone();
-        match action {
-            Action::First { who, heard, story } => {
-                let honest = bits(heard).map(|member| &self.standings[member as usize]);
-                let story = story.map(|story| &self.stories[story]);
-                let all: Vec<_> = honest.chain(story).cloned().collect();
-                for standing in all {
-                    let from = standing.by();
-                    self.give(&mut next, who, Input::Received { from, message: Message::Standing(standing) });
-                }
-                self.give(&mut next, who, Input::Tick);
-            }
-            Action::Turn(who) => self.give(&mut next, who, Input::Tick),
-            Action::Enter { who, view, of, hostile } => {
-                let turns = self.turns(s, view, of, hostile);
-                let from = turns.turns.first()?.by();
-                self.give(&mut next, who, Input::Received { from, message: Message::Turns(turns) });
-            }
-            Action::Propose { who, what } => {
-                next.proposals.insert(what.clone());
-                self.give(&mut next, who, Input::Received { from: what.by(), message: Message::Propose(what) });
-            }
-            Action::Lock { who, place, value } => {
-                let locked = self.locked(s, place, value)?;
-                let from = self.charter.proposer(&self.before.electorate, place.epoch, place.view);
-                self.give(&mut next, who, Input::Received { from, message: Message::Locked(locked) });
-            }
-            Action::Restart(who) => {
-                next.restarts += 1;
-                let member = next.members[who as usize].clone()?;
-                let mut memory = member.memory.clone();
-                if self.flaw == Some(Flaw::Amnesia) {
-                    (memory.vote, memory.commit, memory.locked, memory.turn) = (None, None, None, None);
-                }
-                let mut node = self.fresh(who).restored(memory.clone());
-                node.now = member.node.now;
-                next.members[who as usize] = Some(Arc::new(Member { node, memory, away: false }));
-            }
-            Action::Crash(who) => {
-                let member = next.members[who as usize].clone()?;
-                next.members[who as usize] = Some(Arc::new(Member { away: true, ..(*member).clone() }));
-            }
-        }
-        (next != *s).then_some(next)
-    }
-
-    fn properties(&self) -> Vec<Property<Self>> {
-        vec![
-            Property::<Self>::always("agreement", |swarm, s| swarm.decided(s).len() <= 1),
-            Property::<Self>::always("validity", |swarm, s| {
-                swarm.decided(s).into_iter().all(|value| {
-                    let model = Self::value(s, value).model;
-                    model == a_model(model.version, model.version as u8) && model.version <= 2
-                })
-            }),
-            Property::<Self>::always("no wrong expulsion", |swarm, s| {
-                let first = s.turns.iter().filter(|turn| turn.place().view == 0);
-                let heard = first.map(|turn| turn.content().heard.iter().fold(0_u8, |mask, (m, _)| mask | 1 << m));
-                let known = heard.fold(swarm.honest(), |all, heard| all & heard);
-                let seated = |value| bits(known).all(|member| Self::value(s, value).has_seat(member));
-                swarm.decided(s).into_iter().all(seated)
-            }),
-            Property::<Self>::always("one lock per view", |swarm, s| {
-                let locks = swarm.locks(s);
-                locks.windows(2).all(|pair| pair[0].0.view != pair[1].0.view)
-            }),
-            Property::<Self>::always("nobody honest is proved hostile", |swarm, s| {
-                let proofs = s.members.iter().flatten().flat_map(|member| member.node.proofs.keys());
-                proofs.copied().all(|member| Some(member) == swarm.hostile)
-            }),
-            Property::<Self>::always("progress", |swarm, s| {
-                let mut hash = std::hash::DefaultHasher::new();
-                s.hash(&mut hash);
-                !hash.finish().is_multiple_of(swarm.sample) || swarm.recovers(s)
-            }),
-            Property::<Self>::sometimes("decided in view 1", |swarm, s| decided_in(swarm, s, 1)),
-            Property::<Self>::sometimes("decided in view 2", |swarm, s| decided_in(swarm, s, 2)),
-        ]
-    }
-}
-
-fn decided_in(swarm: &Swarm, s: &State, view: u32) -> bool {
-    let decided = swarm.decided(s);
-    s.commits.iter().any(|commit| commit.place.view == view && decided.contains(&commit.value))
-}
-
-/// What the checker found, by the name of the property; and how many states it saw.
-fn check(swarm: Swarm, most: usize) -> (Vec<&'static str>, usize) {
-    let exhaustive = most == usize::MAX;
-    let checker = swarm.checker().threads(1).finish_when(HasDiscoveries::AnyFailures);
-    let checker = if exhaustive { checker } else { checker.target_state_count(most) };
-    let checker = checker.spawn_bfs().join();
-    let states = checker.unique_state_count();
-    let (depth, is_done) = (checker.max_depth(), checker.is_done());
-    println!("{states} states, depth {depth}, done {is_done}");
-    let mut found: Vec<_> = checker.discoveries().into_iter().collect();
-    found.sort_by_key(|(name, _)| *name);
-    for (name, path) in &found {
-        if !name.starts_with("decided") {
-            println!("{name}:\n{:#?}", path.clone().into_actions());
-        }
-    }
-    (found.into_iter().map(|(name, _)| name).collect(), states)
-}
-
-/// Four members, the last of them hostile; `first` proposes in view 1.
-fn byzantine(first: PeerIx) -> Swarm {
-    Swarm::new(4, 1, Some(3), first)
-}
-
-fn assert_holds(swarm: Swarm, most: usize) {
-    let (found, _) = check(swarm, most);
-    let broken: Vec<_> = found.iter().filter(|name| !name.starts_with("decided")).collect();
-    assert!(broken.is_empty(), "{broken:?}");
-}
-
-#[test]
-fn four_members_with_a_hostile_one_honest_proposer_first() {
-    assert_holds(byzantine(2), 20_000);
-}
-
-#[test]
-fn four_members_with_a_hostile_one_hostile_proposer_first() {
-    assert_holds(byzantine(3), 20_000);
-}
-
-#[test]
-fn three_members_of_whom_one_crashes_and_one_restarts() {
-    let swarm = Swarm { crashes: 1, restarts: 1, ..Swarm::new(3, 0, None, 0) };
-    assert_holds(swarm, 20_000);
-}
-
-/// Everything that can happen in two views, whoever proposes first.
-#[test]
-#[ignore = "minutes"]
-fn four_members_with_a_hostile_one_in_every_order_of_events() {
-    for first in 0..4 {
-        println!("first proposer {first}");
-        assert_holds(Swarm { sample: 4096, ..byzantine(first) }, usize::MAX);
-    }
-}
-
-/// As deep as a bounded search gets.
-#[test]
-#[ignore = "minutes"]
-fn four_members_with_a_hostile_one_in_three_views() {
-    for first in [3, 0] {
-        assert_holds(Swarm { last_view: 3, sample: 4096, ..byzantine(first) }, 5_000_000);
-    }
-}
-
-/// What the checker finds where a rule is left out; with the hostile member or another first, whichever shows it.
-fn finds(flaw: Flaw) -> Vec<&'static str> {
-    let restarts = u8::from(flaw == Flaw::Amnesia);
-    for first in [3, 2] {
-        let swarm = Swarm { flaw: Some(flaw), restarts, sample: u64::MAX, ..byzantine(first) };
-        let (mut found, _) = check(swarm, 600_000);
-        found.retain(|name| !name.starts_with("decided"));
-        if !found.is_empty() {
-            return found;
-        }
-    }
-    Vec::new()
-}
-
-#[test]
-fn every_rule_that_is_left_out_is_missed() {
-    let expected = [
-        (Flaw::OneHolder, "validity"),
-        (Flaw::NoHeardRule, "no wrong expulsion"),
-        (Flaw::VotesTwice, "one lock per view"),
-        (Flaw::SmallQuorum, "agreement"),
-    ];
-    for (flaw, property) in expected {
-        println!("{flaw:?}");
-        assert!(finds(flaw).contains(&property), "{flaw:?}");
-    }
-}
-
-#[test]
-#[ignore = "minutes"]
-fn every_deep_rule_that_is_left_out_is_missed() {
-    let expected = [
-        (Flaw::ActsAfterTurn, "agreement"),
-        (Flaw::IgnoresLocks, "agreement"),
-        (Flaw::TurnWithoutLock, "agreement"),
-        (Flaw::Amnesia, "agreement"),
-        (Flaw::EntersUninformed, "no wrong expulsion"),
-    ];
-    for (flaw, property) in expected {
-        println!("{flaw:?}");
-        let found = finds(flaw);
-        assert!(found.contains(&property), "{flaw:?}: {found:?}");
     }
 }

@@ -54,7 +54,8 @@ fn who_forgets_and_speaks_again_is_proved_to_have_said_two_things() {
 
 #[test]
 fn an_old_disk_and_a_liar_do_not_roll_a_run_back() {
-    // Members 0 to 2 hold version 9; 3 lies; 4 comes back without a seat and with version 6, which the liar says it holds too.
+    // Members 0 to 2 hold version 9; 3 lies; 4 comes back without a seat and with version 6, which the liar
+    // says it holds too.
     let mut net = begun(5, 1);
     net.advance_to(5);
     net.kill(4);

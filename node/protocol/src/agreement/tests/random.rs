@@ -1,4 +1,5 @@
-//! Random schedules with hostile members, over thousands of seeds: agreement, validity, no wrong expulsion, and progress once messages flow.
+//! Random schedules with hostile members, over thousands of seeds: agreement, validity, no wrong expulsion,
+//! and progress once messages flow.
 
 use std::collections::{BTreeMap, BTreeSet};
 
