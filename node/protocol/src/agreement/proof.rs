@@ -11,6 +11,7 @@ use crate::PeerIx;
 
 /// Why somebody is banned.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[expect(clippy::large_enum_variant, reason = "there are at most as many as hostile members")]
 pub enum Proof {
     /// Two statements where an honest member makes one.
     Twice(Twice),

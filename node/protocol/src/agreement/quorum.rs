@@ -96,9 +96,9 @@ mod tests {
             for f in 0..=hostile_by_default(n) {
                 let votes = electorate(n, f);
                 let (q, f) = (votes.quorum(), f as usize);
-                assert!(2 * q >= n + f + 1 && q <= n - f, "{n} {f}");
-                assert!(2 * (q - 1) < n + f + 1, "{n} {f}: the smallest such number");
-                assert!(f == 0 || q - f >= f + 1, "{n} {f}: more than f honest in each quorum");
+                assert!(2 * q > n + f && q <= n - f, "{n} {f}");
+                assert!(2 * (q - 1) <= n + f, "{n} {f}: the smallest such number");
+                assert!(f == 0 || q - f > f, "{n} {f}: more than f honest in each quorum");
             }
         }
     }
