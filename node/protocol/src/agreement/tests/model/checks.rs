@@ -102,9 +102,14 @@ fn assert_missed(rules: &[Rule]) {
 }
 
 #[test]
+fn a_rule_that_is_left_out_is_missed() {
+    assert_missed(&[(Flaw::OneHolder, 2, "validity")]);
+}
+
+#[test]
+#[ignore = "minutes"]
 fn every_rule_that_is_left_out_is_missed() {
     assert_missed(&[
-        (Flaw::OneHolder, 2, "validity"),
         (Flaw::VotesTwice, 3, "one lock per view"),
         (Flaw::SmallQuorum, 3, "agreement"),
         (Flaw::NoHeardRule, 3, "no wrong expulsion"),
