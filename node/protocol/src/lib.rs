@@ -41,6 +41,7 @@
 //! [`RunEvent::PeerFault`] but never a panic; the same inputs give the same outputs, bit for bit.
 
 pub mod account;
+pub mod agreement;
 pub mod config;
 mod contribution;
 mod core;

@@ -1,0 +1,167 @@
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use super::super::records::{Heard, StepRecord, Trouble};
+use super::super::tests::{PlainKeys, a_model, charter_with, standing};
+use super::super::{Decision, Keys, Seat, SignedSums};
+use super::*;
+
+/// The digest of a sum with this number.
+fn sum(number: u8) -> Fingerprint {
+    Fingerprint([number; 32])
+}
+
+fn decision(members: PeerIx, hostile: u32) -> (Arc<Charter>, Decision) {
+    let charter = charter_with(members as usize, hostile);
+    let seats = (0..members).map(|member| Seat { member, key: [0; 32] }).collect();
+    let decision = Decision { epoch: 1, seats, ..(*charter.genesis()).clone() };
+    (charter, decision)
+}
+
+fn with(member_says: RoundRecord) -> Standing {
+    Standing { rounds: vec![member_says], ..standing(a_model(0, 0), None, 1) }
+}
+
+fn step(step: u32, partner: PeerIx, sent: u8, heard: u8) -> StepRecord {
+    let heard = (heard > 0).then(|| Heard { digest: sum(heard), signature: None });
+    StepRecord { step, partner, sent: (sent > 0).then(|| sum(sent)), heard }
+}
+
+fn trouble(kind: TroubleKind, with: PeerIx, step: u32) -> Option<Trouble> {
+    Some(Trouble { kind, with, step })
+}
+
+fn find(records: Vec<RoundRecord>, hostile: u32, signed: bool) -> Blame {
+    let (charter, mut before) = decision(records.len() as PeerIx, hostile);
+    if signed {
+        before.signed = SignedSums { until: 9, span: 9 };
+    }
+    let standings: Vec<Standing> = records.into_iter().map(with).collect();
+    let named: BTreeMap<PeerIx, &Standing> = (0..).zip(&standings).collect();
+    blame(&named, &before, (&charter, &PlainKeys(0)))
+}
+
+/// Four members, two steps of doubling: 0–1 and 2–3, then 0–2 and 1–3. Inputs 1 to 4, halves 12 and 34, total
+/// 99.
+fn honest() -> Vec<RoundRecord> {
+    let record = |steps| RoundRecord { round: 0, steps, total: Some(sum(99)), trouble: None };
+    vec![
+        record(vec![step(0, 1, 1, 2), step(1, 2, 12, 34)]),
+        record(vec![step(0, 0, 2, 1), step(1, 3, 12, 34)]),
+        record(vec![step(0, 3, 3, 4), step(1, 0, 34, 12)]),
+        record(vec![step(0, 2, 4, 3), step(1, 1, 34, 12)]),
+    ]
+}
+
+#[test]
+fn nobody_is_blamed_for_an_honest_round() {
+    assert_eq!(find(honest(), 1, false), Blame::default());
+}
+
+#[test]
+fn one_that_says_it_sent_something_else_is_apart_from_its_partner_only() {
+    let mut records = honest();
+    records[3].steps[1].sent = Some(sum(50));
+    let found = find(records, 1, false);
+    // 3 also states another result of the same two sums than 2.
+    assert_eq!(found.contradictions, BTreeSet::from([(1, 3), (2, 3)]));
+    assert!(found.liars.is_empty() && found.silences.is_empty());
+}
+
+#[test]
+fn where_sums_are_signed_the_signature_says_who_lies() {
+    // 1 heard 34 from 3, which says that it sent 50.
+    let mut records = honest();
+    records[3].steps[1].sent = Some(sum(50));
+    records[3].steps[0] = step(0, 2, 4, 0);
+    assert_eq!(
+        find(records.clone(), 1, true).liars,
+        BTreeSet::from([1]),
+        "without the signature it is the hearer"
+    );
+    let (charter, before) = decision(4, 1);
+    let place = Place { epoch: 1, electorate: before.electorate.fingerprint(), view: 0 };
+    let bytes = sum_statement(place, 1, 1, sum(34)).bytes(&charter);
+    let heard = records[1].steps[1].heard.as_mut().unwrap();
+    heard.signature = Some(PlainKeys(3).sign(&bytes));
+    assert_eq!(find(records, 1, true).liars, BTreeSet::from([3]));
+}
+
+#[test]
+fn colluding_blockmates_are_apart_from_all_honest_members_of_their_block() {
+    // 2 and 3 made 77 of the same two sums, and say so to 0 and 1: all heard what was sent.
+    let record = |steps, total| RoundRecord { round: 0, steps, total: Some(sum(total)), trouble: None };
+    let records = vec![
+        record(vec![step(0, 1, 1, 2), step(1, 2, 12, 34)], 99),
+        record(vec![step(0, 0, 2, 1), step(1, 3, 12, 34)], 99),
+        record(vec![step(0, 3, 3, 4), step(1, 0, 34, 12)], 77),
+        record(vec![step(0, 2, 4, 3), step(1, 1, 34, 12)], 77),
+    ];
+    let found = find(records, 1, false);
+    assert_eq!(found.contradictions, BTreeSet::from([(0, 2), (0, 3), (1, 2), (1, 3)]));
+}
+
+#[test]
+fn silence_is_followed_to_the_last_pair() {
+    // 1 never heard 0 in step 0; so 3 waits for 1 in step 1, and 2 for 0, which came through.
+    let mut records = honest();
+    records[1] = RoundRecord {
+        round: 0,
+        steps: vec![step(0, 0, 2, 0)],
+        total: None,
+        trouble: trouble(TroubleKind::Silent, 0, 0),
+    };
+    records[3].steps[1] = step(1, 1, 34, 0);
+    (records[3].total, records[3].trouble) = (None, trouble(TroubleKind::Silent, 1, 1));
+    let found = find(records, 1, false);
+    assert_eq!(found.silences, BTreeSet::from([(0, 1)]), "3 waited for 1, which waited itself");
+    assert!(found.contradictions.is_empty());
+}
+
+#[test]
+fn a_circle_of_waiting_ends_where_steps_do_not_fall() {
+    let waits = |with, step| RoundRecord {
+        round: 0,
+        steps: Vec::new(),
+        total: None,
+        trouble: trouble(TroubleKind::Silent, with, step),
+    };
+    let found = find(vec![waits(1, 3), waits(2, 2), waits(0, 1), waits(3, 0)], 1, false);
+    assert_eq!(
+        found.silences,
+        BTreeSet::from([(0, 2)]),
+        "the liar 2 says that it waits for 0, which is far ahead"
+    );
+}
+
+#[test]
+fn an_accusation_is_a_pair_and_others_are_not_in_it() {
+    let mut records = honest();
+    records[0].trouble = trouble(TroubleKind::Malformed, 2, 1);
+    let found = find(records, 1, false);
+    assert_eq!(found.contradictions, BTreeSet::from([(0, 2)]));
+    assert_eq!(found.accusations, BTreeSet::from([(0, 2)]));
+}
+
+/// Whatever hostile members state, two honest ones are never in a contradiction.
+#[test]
+fn two_honest_members_are_never_taken_for_liars() {
+    let mut dice = super::super::tests::Dice(5);
+    for _ in 0..2_000 {
+        let mut records = honest();
+        let liar = dice.below(4);
+        let steps =
+            (0..2).map(|at| step(at, dice.below(4) as PeerIx, pick(&mut dice), pick(&mut dice))).collect();
+        let kinds = [TroubleKind::Silent, TroubleKind::Differs, TroubleKind::Malformed];
+        let trouble = trouble(kinds[dice.below(3)], dice.below(5) as PeerIx, dice.below(3) as u32);
+        records[liar] = RoundRecord { round: 0, steps, total: Some(sum(pick(&mut dice))), trouble };
+        let found = find(records, 1, dice.one_in(2));
+        for (one, other) in &found.contradictions {
+            assert!(*one == liar as PeerIx || *other == liar as PeerIx, "{found:?}");
+        }
+    }
+}
+
+fn pick(dice: &mut super::super::tests::Dice) -> u8 {
+    [0, 1, 2, 3, 4, 12, 34, 99, 50][dice.below(9)]
+}

@@ -1,0 +1,65 @@
+//! Agreement: nothing on one member's word. Which members take part, which model counts and how a run ends is
+//! decided by a quorum whose signatures prove it to anybody; see docs/AGREEMENT.md.
+//!
+//! A single-decree consensus per epoch. Everybody states once where it stands ([`Standing`]); views are
+//! opened by a quorum of [`Turn`]s only; in each view one member proposes what [follows](outcome) from the
+//! standings, or the value of the newest lock among the turns; a quorum of votes is a [`Lock`], a quorum of
+//! commits a decision ([`Decided`]).
+//!
+//! Invariants, with at most f hostile members of the first roster:
+//! - *Agreement*: one decision per epoch.
+//! - *Validity*: its model is held by an honest seat.
+//! - *No wrong expulsion*: whom all honest members heard before their first turn has a seat, unless it is
+//!   apart from too many; bans need proof.
+//! - *Progress*: when messages flow, the first view of an honest proposer decides.
+//!
+//! The machine ([`Agreement`]) is pure: `handle(now, input)`, then drain `poll_output()`, and come back at
+//! `wake_at()`. What it signs is [kept](Output::Persist) before it is sent, and everything that it keeps is
+//! bounded by the size of the swarm, never by numbers that peers state.
+
+mod answers;
+mod blame;
+mod charter;
+mod codec;
+mod decision;
+mod fingerprint;
+mod flaw;
+mod gathering;
+mod justify;
+mod keys;
+mod knocks;
+mod machine;
+mod memory;
+mod message;
+mod orders;
+mod outcome;
+mod proof;
+mod quorum;
+mod records;
+mod reserve;
+mod sealed;
+mod standings;
+mod statements;
+mod views;
+mod voting;
+
+pub use charter::{Charter, CharterError, Terms};
+pub use codec::CodecError;
+pub use decision::{
+    Apart, Cause, Certificate, CertificateError, Decided, Decision, Model, Seat, SignedSums, TokenStart,
+};
+pub use fingerprint::Fingerprint;
+pub use keys::{BadKey, Ballot, Ed25519, Keys, Kind, Signature, Statement, is_quorum};
+pub use machine::{Agreement, Fault, Input, Output};
+pub use memory::Memory;
+pub use message::{Ask, Boundary, HeardList, Message, TurnMessage, Turns};
+pub use orders::repaired_order;
+pub use proof::{Proof, Twice, Unjustified};
+pub use quorum::{Electorate, hostile_by_default};
+pub use records::{Heard, RoundRecord, StepRecord, Trouble, TroubleKind, sum_statement};
+pub use reserve::{Reserve, ReserveHeld, Reserves, block_of};
+pub use sealed::{Place, Sealed};
+pub use statements::{Lock, Locked, Named, Propose, Standing, TokenCopy, Turn, Voice};
+
+#[cfg(test)]
+mod tests;

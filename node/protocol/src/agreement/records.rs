@@ -1,0 +1,102 @@
+//! What a member states about a round: per step what it sent and heard, and what made it stop.
+
+use super::Fingerprint;
+use super::codec::{wire, wire_choice};
+use super::keys::{Kind, Signature, Statement};
+use super::sealed::Place;
+use crate::PeerIx;
+
+/// The longest exchange of any round: doubling has two steps more than log2 of the largest swarm.
+pub(super) const MOST_STEPS: usize = 66;
+
+/// One round as a member saw it.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct RoundRecord {
+    /// The round.
+    pub round: u32,
+    /// Its steps, as far as they came; steps without a partner are left out.
+    pub steps: Vec<StepRecord>,
+    /// Digest of the sum with which it ended, if it did.
+    pub total: Option<Fingerprint>,
+    /// What ended it before.
+    pub trouble: Option<Trouble>,
+}
+
+wire!(RoundRecord {
+    round: u32,
+    steps: Vec<StepRecord>,
+    total: Option<Fingerprint>,
+    trouble: Option<Trouble>
+});
+
+/// One step of an exchange.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct StepRecord {
+    /// Which.
+    pub step: u32,
+    /// With whom.
+    pub partner: PeerIx,
+    /// Digest of the sum (numbers and count) that was sent.
+    pub sent: Option<Fingerprint>,
+    /// Of the one that was heard.
+    pub heard: Option<Heard>,
+}
+
+wire!(StepRecord { step: u32, partner: PeerIx, sent: Option<Fingerprint>, heard: Option<Heard> });
+
+/// A sum that was heard.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Heard {
+    /// Its digest.
+    pub digest: Fingerprint,
+    /// Its sender's signature, where sums are signed.
+    pub signature: Option<Signature>,
+}
+
+wire!(Heard { digest: Fingerprint, signature: Option<Signature> });
+
+/// Why a member left a round.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Trouble {
+    /// What it was.
+    pub kind: TroubleKind,
+    /// With whom.
+    pub with: PeerIx,
+    /// In which step.
+    pub step: u32,
+}
+
+wire!(Trouble { kind: TroubleKind, with: PeerIx, step: u32 });
+
+/// What can be wrong with a partner.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum TroubleKind {
+    /// Nothing came: it was given up, or still waited for when others called.
+    Silent,
+    /// It started from another model.
+    Differs,
+    /// It sent what no honest member sends: too large, not finite, count 0 with numbers, a wrong length.
+    Malformed,
+}
+
+wire_choice!(TroubleKind { 0 = Silent, 1 = Differs, 2 = Malformed });
+
+impl RoundRecord {
+    /// What its author held after a step: what it sent next, or the total.
+    pub(super) fn after(&self, step: u32) -> Option<Fingerprint> {
+        let later = self.steps.iter().filter(|record| record.step > step);
+        later.filter_map(|record| record.sent).next().or(self.total)
+    }
+
+    /// Steps in increasing order, and no more than any exchange has.
+    pub(super) fn is_sound(&self) -> bool {
+        self.steps.len() <= MOST_STEPS && self.steps.windows(2).all(|pair| pair[0].step < pair[1].step)
+    }
+}
+
+/// A sum as it is signed, after trouble: where it was sent, to whom, and its digest.
+pub fn sum_statement(place: Place, step: u32, to: PeerIx, sum: Fingerprint) -> Statement {
+    let content = Fingerprint::of_wire("murmur sum content 1", &((step, to), sum));
+    let Place { epoch, electorate, view } = place;
+    Statement { kind: Kind::Sum, epoch, electorate, view, content }
+}
