@@ -10,7 +10,7 @@ use std::time::Instant;
 use privacy::clip::{ClipNorm, norm_squared};
 use privacy::mechanisms::discrete::{DiscreteGaussian, DiscreteLaplace, Fraction};
 use privacy::mechanisms::{EuclideanLaplace, Exponential, Gaussian, KaryResponse, Laplace};
-use privacy::noise::{NoiseSource, SystemNoise};
+use privacy::noise::{IntegerNormal, NoiseSource, SystemNoise};
 use rand_chacha::rand_core::SeedableRng;
 use rand_distr::{Distribution, StandardNormal};
 
@@ -42,8 +42,30 @@ fn main() {
         (0..100_000 / 650).for_each(|i| noise.add_normals_f32(&mut singles[i * 650..(i + 1) * 650], 1e-3));
     });
     report("add_normals_f32 on 650 values at a time", rate);
+    integers(&one);
     clipping();
     others();
+}
+
+/// The fast exact sampler of integer noise on one thread, and its ratio to the slow one in the same run.
+fn integers(one: &rayon::ThreadPool) {
+    println!("{:<52} {:>12} {:>8}", "integer noise, 1 thread", "M items/s", "to slow");
+    let mut noise = SystemNoise::new().unwrap();
+    let mut out = vec![0_i64; LONG];
+    let mut words = vec![0_u32; LONG];
+    for parameter in [16_u64, 1_000, 8_388_749, 1 << 40] {
+        // The slow sampler takes parameters up to 6·10⁷; its speed hardly depends on them.
+        let variance = parameter.min(60_000_000).pow(2);
+        let slow = DiscreteGaussian::new(Fraction::new(variance, 1).unwrap(), 1.0).unwrap();
+        let zeros = vec![0; 20_000];
+        let reference = timed(one, zeros.len(), || drop(slow.release(&zeros, &mut noise)));
+        row(&format!("slow exact sampler, parameter {parameter}"), reference, reference);
+        let law = IntegerNormal::new(parameter).unwrap();
+        let rate = timed(one, LONG, || noise.integer_normals(&law, &mut out));
+        row(&format!("integer_normals, parameter {parameter}"), rate, reference);
+        let rate = timed(one, LONG, || noise.add_integer_normals_u32(&law, &mut words));
+        row(&format!("add_integer_normals_u32, parameter {parameter}"), rate, reference);
+    }
 }
 
 fn clipping() {

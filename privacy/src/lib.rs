@@ -1,8 +1,7 @@
 //! Mechanisms, events and accountants: what was released, and what it costs.
 //!
 //! - [`mechanisms`] add noise and hand back, with the value, the [`event::DpEvent`] that says what was done. All noise comes from [`noise`].
-//! - [`accountant`]s price events: basic and advanced composition, [`rdp`], [`gdp`] and privacy-loss distributions ([`pld`]). An [`odometer`] keeps a
-//!   running total, a [`filter`] refuses what would pass a budget.
+//! - [`accountant`]s price events: basic and advanced composition, [`rdp`], [`gdp`] and privacy-loss distributions ([`pld`]).
 //! - [`network`] answers how much one node of a network can learn about another.
 //! - [`question`] is the front of it all: what people ask, as values that can be written down, and the answers, each with its analysis.
 //!
@@ -25,12 +24,10 @@ pub mod accountant;
 pub mod amplification;
 pub mod clip;
 pub mod event;
-pub mod filter;
 pub mod gdp;
 pub mod mechanisms;
 pub mod network;
 pub mod noise;
-pub mod odometer;
 pub mod pld;
 pub mod question;
 pub mod rdp;

@@ -335,10 +335,14 @@ fn graphs_are_compared_for_the_same_final_error() {
     let found = json(&["compare", "ring:16", "hypercube:16"]);
     let rows = found["rows"].as_array().unwrap();
     let names: Vec<&str> = rows.iter().map(|row| row["graph"].as_str().unwrap()).collect();
-    assert_eq!(names, ["ring:16", "hypercube:16", "doubling of 16"]);
+    assert_eq!(names, ["ring:16", "hypercube:16", "doubling of 16", "masked of 16"]);
     let steps = |at: usize| rows[at]["steps"].as_u64().unwrap();
     assert!(steps(0) > steps(1) && steps(2) == 4, "{found}");
     // One meets log2 n nodes, and the leverage scores of the others sum to log2 n: exact for doubling.
     assert_eq!(rows[2]["messages_per_node"].as_f64(), Some(4.0));
+    // With masks one member learns the total of fifteen others.
+    assert_eq!(rows[3]["analysis"], "masked");
+    let (masked, plain) = (&rows[3]["epsilon"]["worst"], &rows[2]["epsilon"]["mean"]);
+    assert!(masked.as_f64() < plain.as_f64(), "{found}");
     assert!(refusal(&["compare", "rng:16"]).contains("ring"));
 }

@@ -44,7 +44,8 @@ pub trait Accountant {
     ///
     /// # Assumes
     /// The noise of different releases is independent; parameters of an event do not depend on the outcome of
-    /// earlier ones (for those, see [`crate::filter`]).
+    /// earlier ones. (Budgets refuse what would pass a bound fixed beforehand, in μ² or Rényi divergence, which holds for adaptive
+    /// choices too: Rogers et al. 2016, Feldman and Zrnic 2021.)
     ///
     /// # Errors
     /// When δ is outside (0, 1).

@@ -83,6 +83,36 @@ pub enum MechanismError {
         /// Its denominator.
         denominator: u64,
     },
+    /// The parameter of integer noise is outside of what the fast exact sampler does.
+    #[error("The parameter of integer noise must lie between {least} and {largest}: `{parameter}`")]
+    NoiseParameter {
+        /// What was given.
+        parameter: u64,
+        /// The least.
+        least: u64,
+        /// The largest.
+        largest: u64,
+    },
+    /// A total does not find room in words of this length.
+    #[error(
+        "A total of {nodes} nodes with coordinates up to {largest} clip norms has no room in words of {bits} bits"
+    )]
+    NoRoom {
+        /// n.
+        nodes: u64,
+        /// L.
+        largest: u64,
+        /// Bits of a word.
+        bits: u32,
+    },
+    /// A vector is longer than its mechanism was made for.
+    #[error("A vector of {length} numbers is longer than the {dimension} that the grid was made for")]
+    TooLong {
+        /// Its length.
+        length: usize,
+        /// d.
+        dimension: usize,
+    },
 }
 
 impl MechanismError {
@@ -106,6 +136,13 @@ impl MechanismError {
             Self::WrongNumberOfCounts { .. } => "Count the reports of every category, zeros included",
             Self::RationalTooLarge { .. } => {
                 "Use a positive scale up to about a billion, with a denominator up to about a million"
+            }
+            Self::NoiseParameter { .. } => {
+                "Noise below 16 steps of the grid: take a finer grid; above 2^47: a coarser one"
+            }
+            Self::NoRoom { .. } => "Use words of 64 bits, a smaller largest coordinate or less noise",
+            Self::TooLong { .. } => {
+                "Make the grid for the longest vector: its dimension is part of the sensitivity"
             }
         }
     }

@@ -22,6 +22,8 @@ use super::{Release, error};
 pub struct Gaussian {
     sigma: f64,
     sensitivity: f64,
+    /// σ/Δ, rounded down.
+    multiplier: f64,
 }
 
 impl Gaussian {
@@ -30,7 +32,20 @@ impl Gaussian {
     /// # Errors
     /// If one is not positive and finite.
     pub fn new(sigma: f64, sensitivity: f64) -> Result<Self, MechanismError> {
-        Ok(Self { sigma: positive("Sigma", sigma)?, sensitivity: positive("Sensitivity", sensitivity)? })
+        positive("Sigma", sigma)?;
+        positive("Sensitivity", sensitivity)?;
+        Ok(Self { sigma, sensitivity, multiplier: quotient_down(sigma, sensitivity) })
+    }
+
+    /// Noise of `multiplier` times the sensitivity, and an event that says so. σ is the double nearest to the product, which is off by less than
+    /// accountants round up.
+    ///
+    /// # Errors
+    /// If one of them, or the product, is not positive and finite.
+    pub fn with_multiplier(multiplier: f64, sensitivity: f64) -> Result<Self, MechanismError> {
+        positive("Noise multiplier", multiplier)?;
+        let gaussian = Self::new(multiplier * positive("Sensitivity", sensitivity)?, sensitivity)?;
+        Ok(Self { multiplier, ..gaussian })
     }
 
     /// The least noise that is (ε, δ)-DP, by the exact curve; any ε.
@@ -94,7 +109,7 @@ impl Gaussian {
 
     /// The event of one release; its noise multiplier σ/Δ is rounded down.
     pub fn event(&self) -> DpEvent {
-        DpEvent::Gaussian { noise_multiplier: quotient_down(self.sigma, self.sensitivity) }
+        DpEvent::Gaussian { noise_multiplier: self.multiplier }
     }
 
     /// With probability at least 1 − β every one of `coordinates` errors is below σ√(2 ln(2K/β)).
@@ -145,8 +160,27 @@ impl Gaussian {
         values: &mut [f32],
         noise: &mut dyn NoiseSource,
     ) -> Result<Release<()>, MechanismError> {
+        self.release_scaled_in_place(values, 1.0, noise)
+    }
+
+    /// As [`release_in_place`](Self::release_in_place), and multiplies the noisy values by `scale` in the same pass over memory.
+    ///
+    /// # Guarantee
+    /// As the type says; scaling is post-processing.
+    ///
+    /// # Assumes
+    /// As the type says, and a scale that does not depend on the values.
+    ///
+    /// # Errors
+    /// If a value is not finite; the values are left alone then.
+    pub fn release_scaled_in_place(
+        &self,
+        values: &mut [f32],
+        scale: f32,
+        noise: &mut dyn NoiseSource,
+    ) -> Result<Release<()>, MechanismError> {
         error::all_finite_f32(values)?;
-        noise.add_normals_f32(values, self.sigma);
+        noise.add_normals_then_scale_f32(values, self.sigma, scale);
         Ok(Release { value: (), event: self.event(), noise_is_private: noise.is_private() })
     }
 }
@@ -219,6 +253,23 @@ mod tests {
         assert_eq!(release.event, doubles.event);
         for (single, double) in singles.iter().zip(&doubles.value) {
             assert_eq!(*single, *double as f32);
+        }
+    }
+
+    #[test]
+    fn a_scaled_release_is_the_release_times_the_scale_and_costs_the_same() {
+        let gaussian = Gaussian::with_multiplier(1.1, 0.3).unwrap();
+        assert_eq!(gaussian.event(), DpEvent::Gaussian { noise_multiplier: 1.1 });
+        assert_eq!(gaussian.sigma(), 1.1 * 0.3);
+        let (mut plain, mut scaled) = ([0.25_f32; 64], [0.25_f32; 64]);
+        let first = gaussian.release_in_place(&mut plain, &mut danger_from_seed(25, "gaussian")).unwrap();
+        let second = gaussian
+            .release_scaled_in_place(&mut scaled, 0.7, &mut danger_from_seed(25, "gaussian"))
+            .unwrap();
+        assert_eq!(first, second);
+        plain.iter().zip(scaled).for_each(|(plain, scaled)| assert_eq!(plain * 0.7, scaled));
+        for (multiplier, sensitivity) in [(0.0, 1.0), (1.0, 0.0), (f64::NAN, 1.0), (1e-200, 1e-200)] {
+            assert!(Gaussian::with_multiplier(multiplier, sensitivity).is_err());
         }
     }
 

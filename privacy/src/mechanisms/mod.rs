@@ -8,14 +8,15 @@
 //! | [`RandomizedResponse`], [`KaryResponse`] | one answer per person | ε-local DP |
 //! | [`EuclideanLaplace`] | points in Rⁿ | ε·d-privacy |
 //! | [`discrete::DiscreteGaussian`], [`discrete::DiscreteLaplace`] | integers | ρ-zCDP, ε-DP, exactly |
+//! | [`grid::GridGaussian`] | vectors, rounded to a grid | a rounded Gaussian, exactly; sums modulo 2³² or 2⁶⁴ |
 //! | [`MessageNoise`] | messages between nodes | priced with the whole view |
 //!
 //! Noise comes from a [`NoiseSource`](crate::noise::NoiseSource); parameters that are NaN, infinite, zero or
 //! negative are refused when a mechanism is built, and values that are not finite when they are released.
 //!
 //! # Floating point
-//! All but the discrete mechanisms compute with doubles while their theorems speak of real numbers. The known gaps are
-//! listed in [`noise`](crate::noise#known-gaps-of-floating-point-noise); the discrete mechanisms have none.
+//! All but the discrete mechanisms and those on a grid compute with doubles while their theorems speak of real numbers. The known gaps are
+//! listed in [`noise`](crate::noise#known-gaps-of-floating-point-noise); the discrete mechanisms and those on a grid have none.
 //!
 //! # Example
 //! ```
@@ -36,6 +37,7 @@ pub(crate) mod error;
 mod euclidean_laplace;
 mod exponential;
 mod gaussian;
+pub mod grid;
 mod kary_response;
 mod laplace;
 mod message_noise;

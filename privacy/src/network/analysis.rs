@@ -11,6 +11,8 @@ pub enum Analysis {
     Local,
     /// Exact loss of averaging rounds that end in consensus.
     Rounds,
+    /// Rounds whose contributions are masked: totals only.
+    Masked,
     /// Causal absorption for update maps of known Lipschitz constant.
     Contractive,
     /// Exact for contributions that do not depend on hidden states.
@@ -23,14 +25,22 @@ pub enum Analysis {
 
 impl Analysis {
     /// All analyses.
-    pub const ALL: [Self; 6] =
-        [Self::Local, Self::Rounds, Self::Contractive, Self::Linear, Self::Walk, Self::Published];
+    pub const ALL: [Self; 7] = [
+        Self::Local,
+        Self::Rounds,
+        Self::Masked,
+        Self::Contractive,
+        Self::Linear,
+        Self::Walk,
+        Self::Published,
+    ];
 
     /// The name that reports and flags use.
     pub fn name(self) -> &'static str {
         match self {
             Self::Local => "local",
             Self::Rounds => "rounds",
+            Self::Masked => "masked",
             Self::Contractive => "contractive",
             Self::Linear => "linear",
             Self::Walk => "walk",
@@ -43,6 +53,7 @@ impl Analysis {
         match self {
             Self::Local => "Everybody sees everything",
             Self::Rounds => "Exact for one averaging round, and for rounds that end in consensus",
+            Self::Masked => "Rounds whose contributions are masked: everybody learns totals only",
             Self::Contractive => "Sound for gossip SGD without consensus",
             Self::Linear => "Exact for contributions that do not depend on messages; for SGD not a guarantee",
             Self::Walk => "A token that walks over the graph",
@@ -58,6 +69,9 @@ impl Analysis {
             }
             Self::Rounds => {
                 "What the watchers received has exactly this loss (rounded up); losses of rounds that end in exact consensus add up, for any model."
+            }
+            Self::Masked => {
+                "All masked values of everybody, and all that the colluding members know, have at most this loss, however the rounds went, for any model; rounds add up."
             }
             Self::Contractive => {
                 "What the watchers received has at most this loss, for gossip SGD without consensus."
@@ -83,6 +97,9 @@ impl Analysis {
             Self::Rounds => {
                 "Watchers follow the protocol; independent Gaussian noise on every contribution; with more than one round, each ends in exact consensus."
             }
+            Self::Masked => {
+                "Observers who cannot break X25519, HKDF-SHA256 and ChaCha20 (computational DP); no more members collude than stated; the others add their noise and use masks once. Members may deviate otherwise, and lie in their own contributions."
+            }
             Self::Contractive => {
                 "Watchers follow the protocol; independent Gaussian noise on every contribution; local update maps with the stated Lipschitz constant (1: convex, smooth loss and a step size of at most 2/β)."
             }
@@ -101,7 +118,7 @@ impl Analysis {
     /// Whether a figure may be called a guarantee for training by SGD.
     pub fn is_guarantee_for_sgd(self) -> bool {
         match self {
-            Self::Local | Self::Rounds | Self::Contractive | Self::Walk => true,
+            Self::Local | Self::Rounds | Self::Masked | Self::Contractive | Self::Walk => true,
             Self::Linear | Self::Published => false,
         }
     }

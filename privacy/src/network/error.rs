@@ -89,16 +89,6 @@ pub enum NetworkError {
     /// A schedule that cannot be laid out.
     #[error(transparent)]
     Schedule(#[from] topology::TopologyError),
-    /// A message in a transcript that cannot have been.
-    #[error("transcript, phase {phase}, step {step}: {what}")]
-    BadTranscript {
-        /// The phase, counted from 0.
-        phase: usize,
-        /// The mixing step in it, counted from 0.
-        step: usize,
-        /// What is wrong with it.
-        what: String,
-    },
     /// A pair that is not among those priced.
     #[error("what node {watcher} learns about node {about} was not computed")]
     PairNotPriced {

@@ -11,6 +11,8 @@
 //! | [`Analysis::Local`] | nothing about the watchers | composition of the node's own noisy releases |
 //! | [`rounds`] | each round ends in exact consensus | exact loss of each averaging round, added up, for any model |
 //! | [`doubling`] | as rounds, on one schedule | the same in closed form, for many rounds of many nodes |
+//! | [`masked`] | masks between members outside the coalition are unknown to it | 1/h a round, however it goes; [`inspection`] prices a look into one |
+//! | [`gopa`] | as masked, with pairwise noise instead of masks | exact for one round of averaging |
 //! | [`contractive`] | the local update map is ρ-Lipschitz | a sound bound for gossip SGD without consensus |
 //! | [`walk`] | as contractive with ρ = 1 | a sound bound for a token's path |
 //! | [`linear`] | contributions do not depend on hidden states | exact for linear-Gaussian protocols; **not** a guarantee for SGD |
@@ -39,7 +41,10 @@ mod conversion;
 mod dense;
 pub mod doubling;
 mod error;
+pub mod gopa;
+pub mod inspection;
 pub mod linear;
+pub mod masked;
 pub mod message_noise;
 mod pairwise;
 pub mod published;
@@ -48,7 +53,6 @@ mod run;
 mod sparse;
 #[cfg(test)]
 mod testing;
-mod transcript;
 mod waiting;
 pub mod walk;
 
@@ -57,5 +61,4 @@ pub use conversion::{epsilons, epsilons_of};
 pub use error::NetworkError;
 pub use pairwise::{Pricing, losses, losses_into};
 pub use run::{Phase, Run, Step, Watchers};
-pub use transcript::{Receipt, Transcript};
 pub use waiting::Waiting;

@@ -1,6 +1,7 @@
 //! The key of one bulk call, and the chunks that are made from it.
 
 use super::chacha::{KeyStream, Rounds, Words};
+use super::integer::{self, IntegerNormal};
 use super::normal;
 
 /// A ChaCha key with the number of rounds it is to be used with. Used for one bulk call, then forgotten.
@@ -32,6 +33,21 @@ impl Key {
         normal::combine(&mut self.stream(2 * index as u64), &mut || spare.next(), chunk, f);
         if matches!(self, Self::TwelveRounds(_)) {
             normal::forget();
+        }
+    }
+
+    /// As [`combine`](Self::combine), with integers of a law.
+    pub(super) fn combine_integers<T: Copy>(
+        &self,
+        law: &IntegerNormal,
+        index: usize,
+        chunk: &mut [T],
+        f: impl Fn(T, i64) -> T,
+    ) {
+        let mut spare = Words::new(self.stream(2 * index as u64 + 1));
+        integer::combine(law, &mut self.stream(2 * index as u64), &mut || spare.next(), chunk, f);
+        if matches!(self, Self::TwelveRounds(_)) {
+            integer::forget();
         }
     }
 

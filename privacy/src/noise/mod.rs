@@ -14,7 +14,7 @@
 //! chunk `i` is made from word `j` of the ChaCha stream `(key, 2i)`: 12 rounds for private noise, 8 for seeded noise, where speed
 //! counts more than the last margin of security. The one normal in eighty that needs more words takes them from the stream
 //! `(key, 2i + 1)`. So long slices are filled on several threads, and the result depends neither on the number of threads nor on the
-//! machine: normals come from a ziggurat that uses IEEE arithmetic and `libm` only.
+//! machine: normals come from a ziggurat that uses IEEE arithmetic and `libm` only. Integer noise is made from words in the same way.
 //!
 //! # Known gaps of floating-point noise
 //! The theorems speak of real numbers. What is released is a double or a single, and:
@@ -29,7 +29,8 @@
 //! - The time that a release takes depends on the noise (rejections), not on the value.
 //!
 //! No number of the accountants includes these gaps. Where they matter use the [discrete
-//! mechanisms](crate::mechanisms::discrete): integers, exact probabilities, no floating point on the sampling path.
+//! mechanisms](crate::mechanisms::discrete): integers with exact probabilities. In bulk they come from [`IntegerNormal`], where doubles
+//! decide only what they cannot get wrong.
 //!
 //! # Example
 //! ```
@@ -51,6 +52,7 @@
 
 mod bits;
 mod chacha;
+mod integer;
 mod key;
 #[cfg(target_arch = "x86_64")]
 mod lookup;
@@ -60,6 +62,7 @@ mod stream;
 mod system;
 
 pub(crate) use bits::Bits;
+pub use integer::IntegerNormal;
 pub use seeded::{SeededNoise, danger_from_seed};
 pub use stream::RootSeed;
 pub use system::{NoiseError, SystemNoise};
@@ -114,6 +117,26 @@ pub trait NoiseSource: sealed::Keys + Send {
         let add =
             |value: f32, normal: f64| (f64::from(value) + sigma * normal).clamp(-MAX, MAX) as f32 * scale;
         in_chunks(values, |index, chunk| key.combine(index, chunk, add));
+    }
+
+    /// Fills `out` with independent integers of a law, exactly.
+    fn integer_normals(&mut self, law: &IntegerNormal, out: &mut [i64]) {
+        let key = self.next_key(out.len());
+        in_chunks(out, |index, chunk| key.combine_integers(law, index, chunk, |_, noise| noise));
+    }
+
+    /// Adds independent integers of a law to 32-bit words, modulo 2³².
+    fn add_integer_normals_u32(&mut self, law: &IntegerNormal, words: &mut [u32]) {
+        let key = self.next_key(words.len());
+        let add = |word: u32, noise: i64| word.wrapping_add(noise as u32);
+        in_chunks(words, |index, chunk| key.combine_integers(law, index, chunk, add));
+    }
+
+    /// Adds independent integers of a law to 64-bit words, modulo 2⁶⁴.
+    fn add_integer_normals_u64(&mut self, law: &IntegerNormal, words: &mut [u64]) {
+        let key = self.next_key(words.len());
+        let add = |word: u64, noise: i64| word.wrapping_add(noise as u64);
+        in_chunks(words, |index, chunk| key.combine_integers(law, index, chunk, add));
     }
 }
 

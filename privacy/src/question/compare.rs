@@ -2,7 +2,7 @@
 //!
 //! Every graph gets as many gossip steps as it needs to come within the same tolerance of the mean, and the exact loss of these steps
 //! (analysis `rounds`, one contribution) is shown beside what they cost in messages. Recursive doubling over as many nodes, which reaches
-//! the mean exactly, stands below for comparison.
+//! the mean exactly, stands below for comparison, plain and with masks.
 
 use super::error::{positive, probability};
 use super::noise::Noise;
@@ -115,6 +115,9 @@ impl Question {
         sizes.dedup();
         for nodes in sizes {
             rows.push(self.doubling_row(nodes, waiting)?);
+            if nodes >= 3 {
+                rows.push(self.masked_row(nodes, waiting)?);
+            }
         }
         let (guarantee, assumes) = (Analysis::Rounds.guarantee(), Analysis::Rounds.assumes());
         Ok(Answer { tolerance: self.tolerance, noise, guarantee, assumes, rows })
@@ -144,6 +147,17 @@ impl Question {
         let heard: usize = run.phase(0).steps().iter().map(heard).sum();
         let posed = self.posed(run, None)?;
         self.row(format!("doubling of {nodes}"), heard as f64 / nodes as f64, posed, waiting)
+    }
+
+    /// The same exchange with masks, as seen by one member.
+    fn masked_row(&self, nodes: usize, waiting: &Waiting<'_>) -> Result<Row, QuestionError> {
+        let run = Run::on_schedule(&Schedule::Doubling, nodes, 1)?;
+        let heard = |step: &Step| (0..nodes).map(|node| step.matrix().heard_by(node).count()).sum::<usize>();
+        let heard: usize = run.phase(0).steps().iter().map(heard).sum();
+        let posed = self.posed(run, None)?;
+        let protocol = Protocol::Masks { colluders: 1, rounds: 1 };
+        let posed = Posed { analysis: Analysis::Masked, protocol, ..posed };
+        self.row(format!("masked of {nodes}"), heard as f64 / nodes as f64, posed, waiting)
     }
 
     fn posed(&self, run: Run, network: Option<Network>) -> Result<Posed, QuestionError> {

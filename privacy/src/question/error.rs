@@ -56,6 +56,9 @@ pub enum QuestionError {
     /// A schedule for an analysis of one graph.
     #[error("`{0}` needs a graph, not a schedule")]
     NeedsGraph(Analysis),
+    /// A number of colluders where coalitions are named, or where their number does not decide.
+    #[error("--colluders belongs to `masked` on the complete graph, not to {0}")]
+    Colluders(&'static str),
     /// Neither graph nor number of nodes.
     #[error("--schedule {0} needs --nodes N")]
     NeedsNodes(String),
@@ -145,6 +148,7 @@ impl QuestionError {
                 "message noise is priced by --analysis rounds; leaving it out of the others is on the safe side"
             }
             Self::NeedsGraph(_) => "give --topology SPEC",
+            Self::Colluders(_) => "name them with --coalition",
             Self::NodesDiffer { .. } => "leave --nodes out: the graph says how many there are",
             Self::StepsOfSchedule(_) => "leave --steps out",
             Self::OneContribution => "leave --rounds out",
@@ -187,6 +191,12 @@ pub(super) fn not_negative(option: &'static str, value: f64) -> Result<(), Quest
         fits,
         QuestionError::OutOfRange { option, range: "zero or positive and finite", value, example: "1" },
     )
+}
+
+/// Refuses what is not above zero and at most one.
+pub(super) fn in_unit(option: &'static str, value: f64, example: &'static str) -> Result<(), QuestionError> {
+    let fits = value > 0.0 && value <= 1.0;
+    in_range(fits, QuestionError::OutOfRange { option, range: "above 0 and at most 1", value, example })
 }
 
 /// Refuses what does not lie strictly between zero and one.

@@ -8,6 +8,8 @@
 //! | [`pairwise`] | who learns how much about whom in a [`Situation`] |
 //! | [`calibrate`] | how much noise for a target |
 //! | [`compare`] | which graph, for the same final error |
+//! | [`masked`] | what masked rounds cost, with inspections |
+//! | [`gopa`] | what pairwise noise that nearly cancels hides |
 //! | [`account`] | what a series of releases reveals, by every accountant |
 //! | [`convert`] | μ, Rényi, zCDP and (ε, δ) into each other |
 //!
@@ -28,6 +30,8 @@ pub mod calibrate;
 pub mod compare;
 pub mod convert;
 mod error;
+pub mod gopa;
+pub mod masked;
 mod noise;
 pub mod pairwise;
 mod posed;
@@ -56,6 +60,10 @@ pub enum Question {
     Calibrate(calibrate::Question),
     /// Which graph?
     Compare(compare::Question),
+    /// What do masked rounds cost?
+    Masked(masked::Question),
+    /// What does pairwise noise hide?
+    Gopa(gopa::Question),
     /// What do these releases reveal?
     Account(account::Question),
     /// What is this loss in other words?
@@ -72,6 +80,10 @@ pub enum Answer {
     Calibrate(calibrate::Answer),
     /// To [`Question::Compare`].
     Compare(compare::Answer),
+    /// To [`Question::Masked`].
+    Masked(masked::Answer),
+    /// To [`Question::Gopa`].
+    Gopa(gopa::Answer),
     /// To [`Question::Account`].
     Account(account::Answer),
     /// To [`Question::Convert`].
@@ -94,6 +106,8 @@ impl Question {
             Self::Pairwise(question) => Answer::Pairwise(Box::new(question.answer(waiting)?)),
             Self::Calibrate(question) => Answer::Calibrate(question.answer(waiting)?),
             Self::Compare(question) => Answer::Compare(question.answer(waiting)?),
+            Self::Masked(question) => Answer::Masked(question.answer()?),
+            Self::Gopa(question) => Answer::Gopa(question.answer()?),
             Self::Account(question) => Answer::Account(question.answer()?),
             Self::Convert(question) => Answer::Convert(question.answer()?),
         })

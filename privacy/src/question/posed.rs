@@ -4,7 +4,7 @@ use super::QuestionError;
 use super::noise::Noise;
 use crate::network::walk::{self, Forecast};
 use crate::network::{
-    Analysis, NetworkError, Pricing, Run, Waiting, Watchers, epsilons_of, losses_into, published,
+    Analysis, NetworkError, Pricing, Run, Waiting, Watchers, epsilons_of, losses_into, masked, published,
 };
 use ndarray::Array2;
 use rayon::prelude::*;
@@ -48,12 +48,38 @@ impl Network {
 /// What happens between the nodes.
 #[derive(Debug)]
 pub(super) enum Protocol {
-    Mixing { run: Run, pricing: Pricing },
+    Mixing {
+        run: Run,
+        pricing: Pricing,
+    },
+    /// All share masks with all, and this many pool what they know.
+    Masks {
+        colluders: usize,
+        rounds: usize,
+    },
+    MasksOn {
+        graph: Graph,
+        rounds: usize,
+    },
     WalkedPath(Vec<usize>),
-    PlannedWalk { kernel: MixingMatrix, visits: usize, samples: usize, seed: u64 },
-    MuffliatoSum { matrix: MixingMatrix, steps: usize },
-    RandomWalkClosedForm { matrix: MixingMatrix, visits: usize },
-    MatrixFactorisationSum { matrix: MixingMatrix, rounds: usize },
+    PlannedWalk {
+        kernel: MixingMatrix,
+        visits: usize,
+        samples: usize,
+        seed: u64,
+    },
+    MuffliatoSum {
+        matrix: MixingMatrix,
+        steps: usize,
+    },
+    RandomWalkClosedForm {
+        matrix: MixingMatrix,
+        visits: usize,
+    },
+    MatrixFactorisationSum {
+        matrix: MixingMatrix,
+        rounds: usize,
+    },
 }
 
 impl Protocol {
@@ -128,6 +154,14 @@ impl Posed {
         };
         match &self.protocol {
             Protocol::Mixing { run, pricing } => losses_into(run, coalitions, *pricing, waiting, &mut out)?,
+            Protocol::Masks { colluders, rounds } => each(&mut out, &|watchers| {
+                let honest = nodes - watchers.members().len().max(*colluders);
+                Ok(vec![masked::mu2(1.0, *rounds as u64) / honest as f64 * (1.0 + f64::EPSILON); nodes])
+            })?,
+            Protocol::MasksOn { graph, rounds } => each(&mut out, &|watchers| {
+                let one = masked::loss(graph, watchers.members(), &vec![1.0; nodes])?;
+                Ok(one.iter().map(|mu2| mu2 * masked::mu2(1.0, *rounds as u64)).collect())
+            })?,
             Protocol::WalkedPath(path) => {
                 each(&mut out, &|watchers| walk::loss(path, nodes, watchers))?;
             }
@@ -200,8 +234,12 @@ impl Posed {
 
     /// ε of somebody who sees everything, where the protocol says how often each node contributes.
     pub(super) fn local_epsilon(&self, noise: Noise) -> Option<f64> {
-        let Protocol::Mixing { run, .. } = &self.protocol else { return None };
-        let mu = (run.rounds() as f64).sqrt() * noise.sensitivity / noise.sigma;
+        let rounds = match &self.protocol {
+            Protocol::Mixing { run, .. } => run.rounds(),
+            Protocol::Masks { rounds, .. } | Protocol::MasksOn { rounds, .. } => *rounds,
+            _ => return None,
+        };
+        let mu = (rounds as f64).sqrt() * noise.sensitivity / noise.sigma;
         crate::gdp::epsilon(mu, noise.delta).ok()
     }
 }

@@ -5,7 +5,7 @@ use super::posed::{Network, Posed, Protocol};
 use crate::network::contractive::{Method, Update};
 use crate::network::message_noise::Sender;
 use crate::network::published::Formula;
-use crate::network::{Analysis, NetworkError, Pricing, Run, Watchers};
+use crate::network::{Analysis, NetworkError, Pricing, Run, Watchers, masked};
 use serde::{Deserialize, Serialize};
 use std::sync::Arc;
 use topology::schedule::Setting;
@@ -49,6 +49,8 @@ pub struct Situation {
     pub watcher: Vec<usize>,
     /// These nodes pool what they see.
     pub coalition: Vec<usize>,
+    /// How many members pool what they know in `masked` rounds on the complete graph; none named is fewer than a third.
+    pub colluders: Option<u64>,
     /// Fresh noise on every message, as a multiple of σ (`rounds` only).
     pub message_noise: f64,
 }
@@ -73,6 +75,7 @@ impl Default for Situation {
             formula: Formula::Muffliato2022,
             watcher: Vec::new(),
             coalition: Vec::new(),
+            colluders: None,
             message_noise: 0.0,
         }
     }
@@ -119,6 +122,7 @@ impl Situation {
                 let noisily = Pricing::NoisyRounds(self.message_noise, sender);
                 self.mixing(graph, if noisy { noisily } else { Pricing::Rounds })?
             }
+            Analysis::Masked => self.masked(graph)?,
             Analysis::Contractive => {
                 self.mixing(graph, Pricing::Contractive(self.method, Update::lipschitz(self.rho)?))?
             }
@@ -144,8 +148,12 @@ impl Situation {
 
     fn refuse_what_does_not_apply(&self, graph: Option<&Graph>) -> Result<(), QuestionError> {
         let analysis = self.analysis;
-        if graph.is_none() && self.schedule.is_none() && self.path.is_none() {
+        let all_speak = analysis == Analysis::Masked && self.nodes.is_some();
+        if graph.is_none() && self.schedule.is_none() && self.path.is_none() && !all_speak {
             return Err(QuestionError::NobodySpeaks);
+        }
+        if self.colluders.is_some() && analysis != Analysis::Masked {
+            return Err(QuestionError::Colluders(analysis.name()));
         }
         if self.path.is_some() && analysis != Analysis::Walk {
             return Err(QuestionError::PathOfNoWalk(analysis));
@@ -157,7 +165,9 @@ impl Situation {
         if self.method != Method::Boundary && analysis != Analysis::Contractive {
             return Err(QuestionError::MethodOf(analysis));
         }
-        if self.schedule.is_some() && matches!(analysis, Analysis::Walk | Analysis::Published) {
+        if self.schedule.is_some()
+            && matches!(analysis, Analysis::Walk | Analysis::Published | Analysis::Masked)
+        {
             return Err(QuestionError::NeedsGraph(analysis));
         }
         positive("--rounds", self.rounds as f64)?;
@@ -182,6 +192,25 @@ impl Situation {
         };
         let (nodes, steps, rounds) = (run.nodes(), run.phase(0).steps().len(), run.rounds());
         Ok((Protocol::Mixing { run, pricing }, nodes, steps, rounds))
+    }
+
+    /// A graph is that of the masks; without one, all share masks with all.
+    fn masked(&self, graph: Option<&Graph>) -> Result<Laid, QuestionError> {
+        let rounds = self.rounds;
+        if let Some(graph) = graph {
+            if self.colluders.is_some() {
+                return Err(QuestionError::Colluders("a graph of masks"));
+            }
+            let protocol = Protocol::MasksOn { graph: graph.clone(), rounds };
+            return Ok((protocol, graph.nodes(), 1, rounds));
+        }
+        let nodes = self.nodes.ok_or(QuestionError::NobodySpeaks)?;
+        // Named watchers are counted, and nobody else.
+        let named = !self.coalition.is_empty() || !self.watcher.is_empty();
+        let usual = if named { 0 } else { masked::default_colluders(nodes as u64) };
+        let colluders = self.colluders.unwrap_or(usual);
+        masked::honest(nodes as u64, colluders)?;
+        Ok((Protocol::Masks { colluders: colluders as usize, rounds }, nodes, 1, rounds))
     }
 
     fn scheduled(&self, name: &str, graph: Option<&Graph>) -> Result<Run, QuestionError> {
@@ -261,7 +290,7 @@ impl Situation {
             Analysis::Contractive => Some(self.method.name()),
             Analysis::Published => Some(self.formula.name()),
             Analysis::Walk => Some(if self.path.is_some() { "taut-string" } else { "monte-carlo" }),
-            Analysis::Rounds | Analysis::Linear | Analysis::Local => None,
+            Analysis::Rounds | Analysis::Masked | Analysis::Linear | Analysis::Local => None,
         }
     }
 }

@@ -4,10 +4,13 @@
 mod central;
 mod graphs;
 mod harness;
+mod inspection;
+mod masking;
 mod network;
 
 const OWN: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/testdata/vectors");
-const SECTIONS: [&[harness::Section]; 2] = [central::SECTIONS, network::SECTIONS];
+const SECTIONS: [&[harness::Section]; 4] =
+    [central::SECTIONS, network::SECTIONS, masking::SECTIONS, inspection::SECTIONS];
 
 #[test]
 fn what_is_computed_agrees_with_the_reference_vectors() {

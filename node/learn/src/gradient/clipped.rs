@@ -2,6 +2,7 @@
 
 use privacy::clip::ClipNorm;
 use privacy::event::DpEvent;
+use privacy::mechanisms::{Gaussian, MechanismError};
 use privacy::noise::NoiseSource;
 
 use super::error::GradientError;
@@ -103,7 +104,7 @@ impl ClippedSum {
     /// noise has the gaps that [`privacy::noise`] describes.
     ///
     /// # Errors
-    /// A noise multiplier that is negative or not finite.
+    /// A noise multiplier that is negative or not finite, or a sum that is not.
     pub fn release(
         mut self,
         noise_multiplier: f64,
@@ -112,24 +113,29 @@ impl ClippedSum {
         if !(noise_multiplier.is_finite() && noise_multiplier >= 0.0) {
             return Err(GradientError::NoiseMultiplier { value: noise_multiplier });
         }
-        let event = self.event(noise_multiplier);
-        let deviation = self.noise_deviation(noise_multiplier);
         let scale = (1.0 / self.divisor()) as f32;
-        if deviation > 0.0 {
-            noise.add_normals_then_scale_f32(&mut self.values, deviation, scale);
-        } else if scale != 1.0 {
-            self.values.iter_mut().for_each(|value| *value *= scale);
+        // An underflowing deviation is no noise.
+        if self.noise_deviation(noise_multiplier) < f64::MIN_POSITIVE {
+            if scale != 1.0 {
+                self.values.iter_mut().for_each(|value| *value *= scale);
+            }
+            return Ok((Shareable::new(self.values, false), DpEvent::NonPrivate));
         }
-        let private = event != DpEvent::NonPrivate && noise.is_private();
-        Ok((Shareable::new(self.values, private), event))
+        let release =
+            self.mechanism(noise_multiplier)?.release_scaled_in_place(&mut self.values, scale, noise)?;
+        let event = match &self.unit {
+            Unit::Record { sampler, .. } => sampler.event_of(release.event),
+            Unit::Node => release.event,
+        };
+        Ok((Shareable::new(self.values, release.noise_is_private), event))
     }
 
-    fn event(&self, noise_multiplier: f64) -> DpEvent {
-        match &self.unit {
-            // An underflowing deviation is no noise.
-            _ if self.noise_deviation(noise_multiplier) < f64::MIN_POSITIVE => DpEvent::NonPrivate,
-            Unit::Record { sampler, .. } => sampler.event(noise_multiplier),
-            Unit::Node => DpEvent::Gaussian { noise_multiplier: noise_multiplier / 2.0 },
-        }
+    /// The noise multiplier over Δ is z at record level and half of it at node level, where z is over C.
+    fn mechanism(&self, noise_multiplier: f64) -> Result<Gaussian, MechanismError> {
+        let over_sensitivity = match self.unit {
+            Unit::Record { .. } => noise_multiplier,
+            Unit::Node => noise_multiplier / 2.0,
+        };
+        Gaussian::with_multiplier(over_sensitivity, self.sensitivity())
     }
 }

@@ -2,6 +2,8 @@
 
 use thiserror::Error;
 
+use privacy::mechanisms::MechanismError;
+
 use crate::model::ModelError;
 
 /// Why a private gradient cannot be made.
@@ -10,6 +12,9 @@ pub enum GradientError {
     /// Data, parameters and model do not fit.
     #[error(transparent)]
     Model(#[from] ModelError),
+    /// The mechanism refused: its parameters or the sum are not finite.
+    #[error(transparent)]
+    Mechanism(#[from] MechanismError),
     /// A sampling rate outside (0, 1].
     #[error("The sampling rate must be above 0 and at most 1: {rate}")]
     Rate {
@@ -45,6 +50,7 @@ impl GradientError {
     pub fn hint(&self) -> String {
         match self {
             Self::Model(error) => error.hint(),
+            Self::Mechanism(error) => error.hint().into(),
             Self::Rate { .. } => {
                 "the rate is the expected batch size divided by the number of records".into()
             }

@@ -115,12 +115,12 @@ impl PoissonSampler {
     /// # Guarantee
     /// The rate in the event is the probability that [`draw`](Self::draw) uses.
     pub fn event(&self, noise_multiplier: f64) -> DpEvent {
-        let gaussian = DpEvent::Gaussian { noise_multiplier };
-        if self.rate == SamplingRate::ALL {
-            gaussian
-        } else {
-            gaussian.poisson_sampled(self.rate.probability())
-        }
+        self.event_of(DpEvent::Gaussian { noise_multiplier })
+    }
+
+    /// What an event on one batch is to the accountant.
+    pub(crate) fn event_of(&self, event: DpEvent) -> DpEvent {
+        if self.rate == SamplingRate::ALL { event } else { event.poisson_sampled(self.rate.probability()) }
     }
 }
 

@@ -112,7 +112,7 @@ fn table(answer: &Answer) -> String {
         if thinned.is_empty() { String::new() } else { format!("Watchers: {}.\n", thinned.join(", ")) };
     format!(
         "{}\nOne contribution with σ = {}, Δ = {}, then gossip until disagreement is below {}; messages are per node.\n\
-         ε at δ = {} by the analysis rounds (exact), mean over pairs at each distance; doubling ends in the exact mean.\n{note}",
+         ε at δ = {} by the analysis rounds (exact), mean over pairs at each distance; doubling ends in the exact mean, and masked is the same exchange with masks (analysis masked).\n{note}",
         table.render(),
         plain(answer.noise.sigma),
         plain(answer.noise.sensitivity),

@@ -5,7 +5,9 @@ mod calibrate;
 mod compare;
 mod convert;
 mod event_spec;
+mod gopa;
 mod heat_map;
+mod masked;
 mod numbers;
 mod pairwise;
 mod path_file;
@@ -35,6 +37,10 @@ enum Command {
     Calibrate(Box<calibrate::Args>),
     /// Which graph: ε, rounds and messages for the same final error
     Compare(compare::Args),
+    /// What masked rounds cost, against members that pool what they know
+    Masked(masked::Args),
+    /// What noise that neighbours share with opposite signs hides
+    Gopa(gopa::Args),
     /// What a series of releases reveals, by every accountant side by side
     Account(account::Args),
     /// Convert μ, Rényi, zCDP and (ε, δ) into each other
@@ -47,6 +53,8 @@ pub(crate) fn run(args: Args) -> Result<ExitCode> {
         Command::Pairwise(args) => pairwise::run(&args),
         Command::Calibrate(args) => calibrate::run(&args),
         Command::Compare(args) => compare::run(&args),
+        Command::Masked(args) => masked::run(&args),
+        Command::Gopa(args) => gopa::run(&args),
         Command::Account(args) => account::run(&args),
         Command::Convert(args) => convert::run(&args),
     }

@@ -11,8 +11,9 @@ use privacy::question::{Noise, Situation};
 use std::path::PathBuf;
 
 /// The analyses in the order of `--help`: what is asked for most comes first.
-const ANALYSES: [Analysis; 6] = [
+const ANALYSES: [Analysis; 7] = [
     Analysis::Rounds,
+    Analysis::Masked,
     Analysis::Contractive,
     Analysis::Linear,
     Analysis::Local,
@@ -92,6 +93,10 @@ pub(super) struct SituationArgs {
     #[arg(long, value_name = "i,j,…", value_delimiter = ',')]
     coalition: Vec<usize>,
 
+    /// Members that pool what they know in `masked` rounds [default: fewer than a third, at least 1]
+    #[arg(long, value_name = "C", conflicts_with_all = ["coalition", "watcher", "topology"])]
+    colluders: Option<u64>,
+
     /// Fresh noise on every message, as a multiple of σ (rounds only)
     #[arg(long, value_name = "τ", value_parser = not_negative, allow_hyphen_values = true, default_value = "0")]
     message_noise: f64,
@@ -118,6 +123,7 @@ impl SituationArgs {
             formula: self.formula,
             watcher: self.watcher.clone(),
             coalition: self.coalition.clone(),
+            colluders: self.colluders,
             message_noise: self.message_noise,
         })
     }
