@@ -63,6 +63,19 @@ pub struct Answer {
     pub more: BTreeMap<String, f64>,
 }
 
+impl Figure {
+    /// All its numbers, row by row.
+    #[must_use]
+    pub fn numbers(&self) -> Vec<f64> {
+        match self {
+            Self::Number(x) => vec![*x],
+            Self::List(list) => list.clone(),
+            Self::Table(rows) => rows.concat(),
+            Self::Tables(tables) => tables.concat().concat(),
+        }
+    }
+}
+
 /// What a question with too little data says.
 pub const TOO_FEW: &str = "too few";
 
@@ -71,6 +84,16 @@ impl Answer {
     #[must_use]
     pub fn none(note: &str) -> Self {
         Self { note: Some(note.to_owned()), ..Self::default() }
+    }
+
+    /// The name of number `at`: that of its cell, or of its row and column.
+    #[must_use]
+    pub fn cell_name(&self, at: usize) -> String {
+        let name = |names: &[String], at: usize| names.get(at).cloned().unwrap_or_default();
+        match self.columns.len() {
+            0 => name(&self.labels, at),
+            width => format!("{} × {}", name(&self.labels, at / width), name(&self.columns, at % width)),
+        }
     }
 }
 
@@ -149,7 +172,11 @@ pub fn answers(plan: &Plan, sum_plan: &SumPlan, sum: &[i64], population: bool) -
 }
 
 /// The answers of one group from a reading that is already in records.
-pub(crate) fn of_group(question: &crate::language::Question, reading: &Reading<'_>, group: usize) -> Vec<Answer> {
+pub(crate) fn of_group(
+    question: &crate::language::Question,
+    reading: &Reading<'_>,
+    group: usize,
+) -> Vec<Answer> {
     group::answers(question, reading, group)
 }
 
@@ -192,7 +219,11 @@ fn is_shown(plan: &Plan, reading: &Reading<'_>, group: usize) -> bool {
 fn tests(plan: &Plan, reading: &Reading<'_>, shown: &[usize]) -> Vec<Test> {
     let declared = |group: usize| {
         let names = &reading.plan.groups[group];
-        plan.question.groups.iter().zip(names).all(|(levels, name)| levels.names[..levels.declared].contains(name))
+        plan.question
+            .groups
+            .iter()
+            .zip(names)
+            .all(|(levels, name)| levels.names[..levels.declared].contains(name))
     };
     let compared: Vec<usize> = shown.iter().copied().filter(|&group| declared(group)).collect();
     let [first, second] = compared.as_slice() else { return Vec::new() };

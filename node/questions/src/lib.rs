@@ -6,6 +6,7 @@ pub mod blocks;
 pub mod clean;
 pub mod columns;
 pub mod contribution;
+mod eigen;
 pub mod estimate;
 pub mod grid;
 pub mod kinds;

@@ -123,8 +123,8 @@ impl Terms {
         if !(self.epsilon.is_finite() && self.epsilon > 0.0) {
             return Err(Refusal::Epsilon { value: self.epsilon });
         }
-        let kappa = gdp::sigma(self.epsilon, self.delta, 1.0)
-            .map_err(|_| Refusal::Delta { value: self.delta })?;
+        let kappa =
+            gdp::sigma(self.epsilon, self.delta, 1.0).map_err(|_| Refusal::Delta { value: self.delta })?;
         if kappa.is_finite() { Ok(kappa) } else { Err(Refusal::Delta { value: self.delta }) }
     }
 

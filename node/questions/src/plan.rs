@@ -133,7 +133,8 @@ pub fn plan(question: Question, terms: Terms, records: u64) -> Result<Plan, Refu
 /// The two questions that share their sum with nobody.
 fn alone(question: &Question, terms: &Terms, records: u64) -> Result<Option<Method>, Refusal> {
     let find = |is: fn(&Kind) -> bool| question.aggregates.iter().find(|aggregate| is(&aggregate.kind));
-    let is_alone = question.aggregates.len() == 1 && question.groups.is_empty() && question.least_nodes.is_none();
+    let is_alone =
+        question.aggregates.len() == 1 && question.groups.is_empty() && question.least_nodes.is_none();
     if let Some(aggregate) = find(|kind| matches!(kind, Kind::Frequent(..))) {
         let Kind::Frequent(column, values) = &aggregate.kind else { return Ok(None) };
         return if is_alone {

@@ -184,11 +184,15 @@ impl Refusal {
         match self {
             Self::TooLong { .. } => "ask fewer things at once, or declare columns with shorter names".into(),
             Self::Syntax { .. } => "write `SELECT mean(age) FROM swarm WHERE sick = 1 GROUP BY sex`".into(),
-            Self::Outside { .. } => "a question is one SELECT of aggregates FROM swarm, with WHERE (columns against literals), \
+            Self::Outside { .. } => {
+                "a question is one SELECT of aggregates FROM swarm, with WHERE (columns against literals), \
                                      GROUP BY declared categories or bin(column, k), and HAVING nodes() >= k"
-                .into(),
+                    .into()
+            }
             Self::Function { nearest: Some(near), .. } => format!("did you mean `{near}`?"),
-            Self::Function { nearest: None, .. } => format!("known are {}", crate::language::FUNCTIONS.join(", ")),
+            Self::Function { nearest: None, .. } => {
+                format!("known are {}", crate::language::FUNCTIONS.join(", "))
+            }
             Self::Extreme { name, column } => {
                 let q = if name == "min" { "0.01" } else { "0.99" };
                 format!("ask `quantile({column}, {q})`")
@@ -196,13 +200,17 @@ impl Refusal {
             Self::Arguments { .. } => "see `murmur ask --help` for the list of questions".into(),
             Self::Undeclared { column, known } => undeclared(column, known),
             Self::NoBounds { column } => {
-                format!("declare them from knowledge of the field, not from the data: `--column {column}:bounds=0..100`")
+                format!(
+                    "declare them from knowledge of the field, not from the data: `--column {column}:bounds=0..100`"
+                )
             }
             Self::Bounds { .. } => "give a lower and a higher number, such as `bounds=0..110`".into(),
             Self::Unclamped { text } => format!("write `clamp({text}, LOW, HIGH)`"),
             Self::Kind { wanted, .. } => match *wanted {
                 "a number" => "declare it with `bounds=LOW..HIGH`".into(),
-                "a category" => "declare it with `values=A+B`, or cut a number into bins with `bin(column, k)`".into(),
+                "a category" => {
+                    "declare it with `values=A+B`, or cut a number into bins with `bin(column, k)`".into()
+                }
                 "a yes or no" => "declare it with two values, `values=0+1`; the second is yes".into(),
                 _ => "declare it with `text=BYTES`".into(),
             },
@@ -214,15 +222,22 @@ impl Refusal {
             Self::Coordinates { .. } => "use fewer groups, bins or columns".into(),
             Self::Alone { .. } => "ask it in a question of its own, without GROUP BY".into(),
             Self::NeedsMasks { .. } => "use `--trust masked`".into(),
-            Self::Local { .. } => "declare `fill` for the column, ask one thing at a time, or use `--trust masked`".into(),
+            Self::Local { .. } => {
+                "declare `fill` for the column, ask one thing at a time, or use `--trust masked`".into()
+            }
             Self::Epsilon { .. } => "use a number such as 1".into(),
             Self::Delta { .. } => "use a δ well below one over the number of records, such as 1e-5".into(),
             Self::Members { .. } => "at least one member must be honest, and no more than there are".into(),
-            Self::TooFewContributors { .. } => "wait for more members, or lower `questions.min_contributors`".into(),
+            Self::TooFewContributors { .. } => {
+                "wait for more members, or lower `questions.min_contributors`".into()
+            }
             Self::OverRule { .. } => "ask with a smaller ε, or ask the member's owner".into(),
             Self::ColumnsDiffer { .. } => "agree on one schema: it belongs in the swarm file".into(),
             Self::NoMaxRecords => "say `--max-records 100`: the most that a node contributes".into(),
-            Self::NoPerson => "name the column with their ids: `[schema] person = \"patient\"`, or `--person patient`".into(),
+            Self::NoPerson => {
+                "name the column with their ids: `[schema] person = \"patient\"`, or `--person patient`"
+                    .into()
+            }
         }
     }
 }

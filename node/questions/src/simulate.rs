@@ -108,11 +108,7 @@ fn held(plan: &Plan, column: TextColumn, nodes: &Nodes<'_>, search: &Search) -> 
     search.found().iter().map(|(value, _)| count(value) as f64).collect()
 }
 
-fn distinct(
-    plan: &Plan,
-    nodes: &Nodes<'_>,
-    noise: &mut dyn FnMut(usize) -> Box<dyn NoiseSource>,
-) -> Answer {
+fn distinct(plan: &Plan, nodes: &Nodes<'_>, noise: &mut dyn FnMut(usize) -> Box<dyn NoiseSource>) -> Answer {
     let Some(Kind::Distinct(column)) = plan.question.aggregates.first().map(|a| &a.kind) else {
         return Answer::none("nothing was asked");
     };
@@ -144,7 +140,8 @@ fn responded(
     noise: &mut dyn FnMut(usize) -> Box<dyn NoiseSource>,
 ) -> Result<Answer, Refusal> {
     let epsilon = plan.terms.epsilon;
-    let mechanism = KaryResponse::new(epsilon, categories).map_err(|_| Refusal::Epsilon { value: epsilon })?;
+    let mechanism =
+        KaryResponse::new(epsilon, categories).map_err(|_| Refusal::Epsilon { value: epsilon })?;
     let mut counts = vec![0_u64; categories];
     for (at, rows) in nodes.iter().enumerate() {
         let mut source = noise(at);

@@ -13,8 +13,26 @@ use vectors::read::vectors;
 #[test]
 fn every_section_has_a_test() {
     let known = [
-        "formulas", "noise", "plan", "mean", "variance", "histogram", "root", "quantile", "u_local", "u_masked",
-        "auc", "confusion", "table", "consistent", "moments", "survival", "distinct", "heavy", "integers", "grid",
+        "formulas",
+        "noise",
+        "plan",
+        "mean",
+        "variance",
+        "histogram",
+        "root",
+        "quantile",
+        "u_local",
+        "u_masked",
+        "auc",
+        "confusion",
+        "table",
+        "consistent",
+        "moments",
+        "survival",
+        "distinct",
+        "heavy",
+        "integers",
+        "grid",
     ];
     let document = vectors();
     let sections = document.as_object().expect("an object");

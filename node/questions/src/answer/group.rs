@@ -31,7 +31,9 @@ fn answer(kind: &Kind, reading: &Reading<'_>, route: Route, group: usize) -> Ans
             number::moments(kind, &reading.block(route.block).block, sum, (noise, population))
         }
         Kind::Histogram(levels) => table::histogram(levels, sum, noise),
-        Kind::Quantile(value, q) => number::quantile(value, &cumulative(reading, route, group, value), *q, population),
+        Kind::Quantile(value, q) => {
+            number::quantile(value, &cumulative(reading, route, group, value), *q, population)
+        }
         Kind::Gini(value) => number::gini(&cumulative(reading, route, group, value), population),
         Kind::Described(value, Described::Missing) => missing(reading, route, group, value),
         Kind::Described(value, which) => {
@@ -68,7 +70,10 @@ fn missing(reading: &Reading<'_>, route: Route, group: usize, value: &Value) -> 
         return Answer::none("not asked");
     };
     let weight = crate::blocks::missing_weight(bins, planned.grid.bits) as f64 / planned.grid.scale();
-    number::count(Estimate::new(sum / weight, planned.noise / weight).sampled(sum / weight), reading.population)
+    number::count(
+        Estimate::new(sum / weight, planned.noise / weight).sampled(sum / weight),
+        reading.population,
+    )
 }
 
 /// A count off a block of its own, or off one that serves a mean too.

@@ -4,7 +4,9 @@ use super::{Answer, Figure, Reading, TOO_FEW};
 use crate::blocks::{Block, KENDALL_BINS};
 use crate::estimate::Estimate;
 use crate::kinds::quantile::Cumulative;
-use crate::kinds::{auc as area, confusion, describe, gini as difference, kendall as tau, mean, too_few, variance};
+use crate::kinds::{
+    auc as area, confusion, describe, gini as difference, kendall as tau, mean, too_few, variance,
+};
 use crate::language::ast::{Described, Kind, Value};
 
 /// A number with its interval; `clean` makes true of it what is known of every true answer.
@@ -13,7 +15,8 @@ fn answer(estimate: Estimate, population: bool, clean: impl Fn(f64) -> f64) -> A
         return Answer::none(TOO_FEW);
     }
     let (low, high) = estimate.interval(population);
-    let note = (population && estimate.sampling.is_none()).then(|| "noise only: its sampling is not known".to_owned());
+    let note = (population && estimate.sampling.is_none())
+        .then(|| "noise only: its sampling is not known".to_owned());
     Answer {
         value: Some(Figure::Number(clean(estimate.value))),
         low: Some(Figure::Number(low)),
@@ -98,7 +101,12 @@ pub(super) fn gini(cumulative: &Cumulative<'_>, population: bool) -> Answer {
     answer(difference::gini(cumulative), population, |x| x.max(0.0))
 }
 
-pub(super) fn described(which: Described, cumulative: &Cumulative<'_>, whole: bool, population: bool) -> Answer {
+pub(super) fn described(
+    which: Described,
+    cumulative: &Cumulative<'_>,
+    whole: bool,
+    population: bool,
+) -> Answer {
     let found = describe::describe(cumulative, whole);
     if which == Described::Count {
         return count(found.count, population);

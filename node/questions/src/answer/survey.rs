@@ -40,7 +40,13 @@ pub fn responses(question: &Question, epsilon: f64, counts: &[u64]) -> Result<An
     Ok(match &aggregate.kind {
         Kind::Histogram(levels) => histogram(&survey, &levels.names),
         Kind::Quantile(value, q) => quantile(&survey, value, *q),
-        Kind::Gini(value) => pairs(&survey, epsilon, counts, (value.bounds.range(), 1.0), &Kernel::distance(&points(counts.len()))),
+        Kind::Gini(value) => pairs(
+            &survey,
+            epsilon,
+            counts,
+            (value.bounds.range(), 1.0),
+            &Kernel::distance(&points(counts.len())),
+        ),
         Kind::Variance(value) => {
             let scale = value.bounds.range() * value.bounds.range();
             pairs(&survey, epsilon, counts, (scale, 1.0), &Kernel::half_square(&points(counts.len())))
@@ -98,7 +104,8 @@ fn quantile(survey: &Survey, value: &Value, q: f64) -> Answer {
     let first = |rank: f64| cumulative.partition_point(|&f| f < rank).min(bins - 1);
     let at = first(rank);
     // F_j − q·F_B: of those at or below j a share 1 − q counts, of those above −q.
-    let half = half_width_in_deviations() * rank_deviation(survey, (cumulative[at], total), (at + 1, bins), q);
+    let half =
+        half_width_in_deviations() * rank_deviation(survey, (cumulative[at], total), (at + 1, bins), q);
     if !(half <= total / 4.0) {
         return Answer::none(TOO_FEW);
     }
@@ -111,8 +118,13 @@ fn quantile(survey: &Survey, value: &Value, q: f64) -> Answer {
     let low = if rank - half <= 0.0 { edges.low } else { edge(first(rank - half)) };
     let high = if rank + half >= total { edges.high } else { edge(first(rank + half) + 1) };
     let within = |x: f64| Some(Figure::Number(x.clamp(value.bounds.low, value.bounds.high)));
-    let mut answer =
-        Answer { value: within(found), low: within(low), high: within(high), raw: Some(Figure::Number(found)), ..Answer::default() };
+    let mut answer = Answer {
+        value: within(found),
+        low: within(low),
+        high: within(high),
+        raw: Some(Figure::Number(found)),
+        ..Answer::default()
+    };
     answer.more.insert("half_width_in_records".into(), half * survey.people());
     answer
 }
@@ -135,7 +147,13 @@ fn rank_deviation(survey: &Survey, (below, total): (f64, f64), (size, bins): (us
 }
 
 /// A U-statistic with its exact variance; the theorem's bound beside it as what it is.
-fn pairs(survey: &Survey, epsilon: f64, counts: &[u64], (scale, lipschitz): (f64, f64), kernel: &Kernel) -> Answer {
+fn pairs(
+    survey: &Survey,
+    epsilon: f64,
+    counts: &[u64],
+    (scale, lipschitz): (f64, f64),
+    kernel: &Kernel,
+) -> Answer {
     let found = survey.u_statistic(kernel);
     let scaled = Estimate::new(found.value * scale, found.deviation * scale);
     let (low, high) = scaled.interval(false);

@@ -6,7 +6,9 @@ use crate::columns::Bounds;
 use crate::estimate::{Estimate, half_width_in_deviations};
 use crate::kinds::moments::{Fit, Moments};
 use crate::kinds::pairs::{PairTable, make_consistent};
-use crate::kinds::{confusion as classes, crosstab as association, histogram as cells, survival as times, too_few};
+use crate::kinds::{
+    confusion as classes, crosstab as association, histogram as cells, survival as times, too_few,
+};
 use crate::language::ast::{Levels, Value};
 
 /// Counts with the interval of each cell, and one for all cells at once.
@@ -168,8 +170,13 @@ pub(super) fn survival(time: &Value, sum: &[f64], (noise, population): (f64, boo
         Some(*least)
     });
     let bounds = time.bin_bounds(bins);
-    let label = |t: usize| format!("{}", ((bounds.low + bounds.range() * (t + 1) as f64 / bins as f64) * 1e6).round() / 1e6);
-    Answer { labels: (0..bins).map(label).collect(), ..list(falling.collect(), low, high, curve.survival.clone()) }
+    let label = |t: usize| {
+        format!("{}", ((bounds.low + bounds.range() * (t + 1) as f64 / bins as f64) * 1e6).round() / 1e6)
+    };
+    Answer {
+        labels: (0..bins).map(label).collect(),
+        ..list(falling.collect(), low, high, curve.survival.clone())
+    }
 }
 
 pub(super) fn confusion(levels: &Levels, sum: &[f64], noise: f64) -> Answer {

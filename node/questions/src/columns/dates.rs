@@ -58,7 +58,8 @@ mod tests {
     #[test]
     fn days_are_those_of_the_calendar() {
         // From Python: (datetime.date(y, m, d) - datetime.date(1970, 1, 1)).days
-        let known = [("1970-01-01", 0.0), ("2000-02-29", 11016.0), ("1969-12-31", -1.0), ("2026-11-18", 20775.0)];
+        let known =
+            [("1970-01-01", 0.0), ("2000-02-29", 11016.0), ("1969-12-31", -1.0), ("2026-11-18", 20775.0)];
         for (text, expected) in known {
             assert_eq!(days(text, "%Y-%m-%d"), Some(expected), "{text}");
         }

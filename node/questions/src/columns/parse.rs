@@ -47,7 +47,8 @@ impl Keys {
             "date" if value == "true" => self.date = Some("%Y-%m-%d".into()),
             "date" => self.date = Some(value.to_owned()),
             "text" => {
-                self.text = Some(value.parse().map_err(|_| format!("`text` is a number of bytes: `{value}`"))?);
+                self.text =
+                    Some(value.parse().map_err(|_| format!("`text` is a number of bytes: `{value}`"))?);
             }
             "fill" => self.fill = Some(value.to_owned()),
             _ => return Err(format!("there is no key `{key}`")),
@@ -96,7 +97,10 @@ mod tests {
         assert_eq!(column.kind, Kind::Number { bounds, integer: true, date: None });
         assert_eq!(column.fill.as_deref(), Some("50"));
         let column: Column = "t:bounds=-40..-1e-3".parse().unwrap();
-        assert!(matches!(column.kind, Kind::Number { bounds: Some(Bounds { low: -40.0, high: -0.001 }), .. }));
+        assert!(matches!(
+            column.kind,
+            Kind::Number { bounds: Some(Bounds { low: -40.0, high: -0.001 }), .. }
+        ));
         let column: Column = "region:values=north+south".parse().unwrap();
         assert_eq!(column.kind, Kind::Category { values: vec!["north".into(), "south".into()] });
         let column: Column = "code:text=8".parse().unwrap();
@@ -108,12 +112,27 @@ mod tests {
     #[test]
     fn contradictions_are_refused_by_name() {
         for text in [
-            "age:bounds=5..5", "age:bounds=5..1", "age:bounds=0..inf", "age:bounds=NaN..1", "age:bounds=0-1",
-            "age:bounds=0..1,values=a", "age:size=3", "c:text=0", "c:text=65", "c:text=x", "r:values=a+a",
-            "age:integer=perhaps", "age:bounds=0..9,fill=x", "r:values=a+b,fill=c", ":bounds=0..1",
+            "age:bounds=5..5",
+            "age:bounds=5..1",
+            "age:bounds=0..inf",
+            "age:bounds=NaN..1",
+            "age:bounds=0-1",
+            "age:bounds=0..1,values=a",
+            "age:size=3",
+            "c:text=0",
+            "c:text=65",
+            "c:text=x",
+            "r:values=a+a",
+            "age:integer=perhaps",
+            "age:bounds=0..9,fill=x",
+            "r:values=a+b,fill=c",
+            ":bounds=0..1",
         ] {
             let refusal = text.parse::<Column>().unwrap_err();
-            assert!(matches!(refusal, Refusal::Declaration { .. } | Refusal::Bounds { .. }), "{text}: {refusal}");
+            assert!(
+                matches!(refusal, Refusal::Declaration { .. } | Refusal::Bounds { .. }),
+                "{text}: {refusal}"
+            );
             assert!(!refusal.hint().is_empty());
         }
     }

@@ -44,7 +44,11 @@ impl DistinctResponse<'_> {
     ///
     /// # Assumes
     /// As [`Distinct::new`]; `noise` is private.
-    pub fn residues<'r>(&self, rows: impl IntoIterator<Item = &'r Row>, noise: &mut dyn NoiseSource) -> Vec<u32> {
+    pub fn residues<'r>(
+        &self,
+        rows: impl IntoIterator<Item = &'r Row>,
+        noise: &mut dyn NoiseSource,
+    ) -> Vec<u32> {
         let mut words = Words::new(noise);
         let mut held = vec![false; self.buckets];
         // One coin for each value that the node holds: a record more or less changes one coin or none.

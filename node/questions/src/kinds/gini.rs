@@ -16,8 +16,7 @@ pub fn gini(cumulative: &Cumulative<'_>) -> Estimate {
 
     let slopes: Vec<f64> = middles.iter().map(|m| 2.0 * width * (1.0 - 2.0 * m)).collect();
     let last = slopes.len() - 1;
-    let mut weights: Vec<f64> =
-        (0..last).map(|j| (slopes[j] + slopes[j + 1]) / (2.0 * total)).collect();
+    let mut weights: Vec<f64> = (0..last).map(|j| (slopes[j] + slopes[j + 1]) / (2.0 * total)).collect();
     weights.push(slopes[last] / (2.0 * total) - dot(&slopes, &middles) / total);
     let deviation = cumulative.noise() * cumulative.decoder().functional_deviation(&weights);
     Estimate::new(value, deviation)

@@ -3,9 +3,8 @@
 
 use std::f64::consts::FRAC_1_SQRT_2;
 
-use faer::{Mat, Side};
-
-use crate::estimate::Estimate;
+use crate::eigen::Eigen;
+use crate::estimate::{Estimate, dot, square};
 
 /// Second moments of 1 and p columns, with the noise of a diagonal entry.
 #[derive(Debug, Clone, PartialEq)]
@@ -63,13 +62,14 @@ impl Moments {
     #[must_use]
     pub fn correlations(&self) -> Vec<Vec<f64>> {
         let p = self.size - 1;
-        let covariance = Mat::from_fn(p, p, |i, j| self.covariance(i + 1, j + 1));
-        let Some(raised) = with_raised_eigenvalues(&covariance) else {
+        let covariance = square_matrix(p, |i, j| self.covariance(i + 1, j + 1));
+        let Some(eigen) = Eigen::new(&covariance) else {
             return vec![vec![f64::NAN; p]; p];
         };
-        let scale = |i: usize| raised[(i, i)].sqrt();
-        let entry = |i: usize, j: usize| (raised[(i, j)] / (scale(i) * scale(j))).clamp(-1.0, 1.0);
-        (0..p).map(|i| (0..p).map(|j| if i == j { 1.0 } else { entry(i, j) }).collect()).collect()
+        let raised = eigen.map(|value| value.max(1e-9));
+        let scale = |i: usize| raised[i][i].sqrt();
+        let entry = |i: usize, j: usize| (raised[i][j] / (scale(i) * scale(j))).clamp(-1.0, 1.0);
+        square_matrix(p, |i, j| if i == j { 1.0 } else { entry(i, j) })
     }
 
     /// The raw correlation of two columns (numbered from 1) and its deviation by the delta method.
@@ -94,53 +94,33 @@ impl Moments {
     #[must_use]
     pub fn least_squares(&self) -> Option<Fit> {
         let p = self.size - 1;
-        let gram = Mat::from_fn(p, p, |i, j| self.at(i, j));
-        let (values, vectors) = eigen(&gram)?;
-        let least = values.iter().copied().fold(f64::INFINITY, f64::min);
-        if !(least >= 4.0 * self.noise * (p as f64).sqrt()) {
+        let eigen = Eigen::new(&square_matrix(p, |i, j| self.at(i, j)))?;
+        if !(eigen.least() >= 4.0 * self.noise * (p as f64).sqrt() && eigen.least() > 0.0) {
             return None;
         }
-        let inverse = rebuild(&vectors, &values.iter().map(|value| 1.0 / value).collect::<Vec<f64>>());
+        let inverse = eigen.map(|value| 1.0 / value);
         let right: Vec<f64> = (0..p).map(|i| self.at(i, p)).collect();
-        let times = |row: usize, x: &[f64]| (0..p).map(|k| inverse[(row, k)] * x[k]).sum::<f64>();
-        let weights: Vec<f64> = (0..p).map(|i| times(i, &right)).collect();
-        let middle = self.residual_covariance(&weights);
-        let residual = (self.at(p, p) - crate::estimate::dot(&weights, &right)).max(0.0) / self.count();
-        let covariance = &inverse * &middle * &inverse;
-        let rows = |matrix: &Mat<f64>| -> Vec<Vec<f64>> {
-            (0..p).map(|i| (0..p).map(|j| matrix[(i, j)]).collect()).collect()
-        };
-        let sampling = Mat::from_fn(p, p, |i, j| inverse[(i, j)] * residual);
-        Some(Fit { weights, covariance: rows(&covariance), sampling: rows(&sampling) })
+        let weights: Vec<f64> = inverse.iter().map(|row| dot(row, &right)).collect();
+        let covariance = product(&product(&inverse, &self.residual_covariance(&weights)), &inverse);
+        let residual = (self.at(p, p) - dot(&weights, &right)).max(0.0) / self.count();
+        let sampling = square_matrix(p, |i, j| inverse[i][j] * residual);
+        Some(Fit { weights, covariance, sampling })
     }
 
     /// The covariance of db − dG·w: entries of G and b are noisy independently, but G is symmetric.
-    fn residual_covariance(&self, w: &[f64]) -> Mat<f64> {
+    fn residual_covariance(&self, w: &[f64]) -> Vec<Vec<f64>> {
         let half = 0.5 * self.noise * self.noise;
-        let square = crate::estimate::square(w);
-        Mat::from_fn(w.len(), w.len(), |i, k| {
-            if i == k { half * (1.0 + square + w[i] * w[i]) } else { half * w[i] * w[k] }
+        square_matrix(w.len(), |i, k| {
+            if i == k { half * (1.0 + square(w) + w[i] * w[i]) } else { half * w[i] * w[k] }
         })
     }
 }
 
-fn eigen(matrix: &Mat<f64>) -> Option<(Vec<f64>, Mat<f64>)> {
-    let finite = (0..matrix.nrows()).all(|i| (0..matrix.ncols()).all(|j| matrix[(i, j)].is_finite()));
-    if !finite {
-        return None;
-    }
-    let parts = matrix.self_adjoint_eigen(Side::Lower).ok()?;
-    let values = (0..matrix.nrows()).map(|i| parts.S()[i]).collect();
-    Some((values, parts.U().to_owned()))
+fn square_matrix(size: usize, entry: impl Fn(usize, usize) -> f64) -> Vec<Vec<f64>> {
+    (0..size).map(|i| (0..size).map(|j| entry(i, j)).collect()).collect()
 }
 
-fn rebuild(vectors: &Mat<f64>, values: &[f64]) -> Mat<f64> {
-    let n = values.len();
-    Mat::from_fn(n, n, |i, j| (0..n).map(|k| vectors[(i, k)] * values[k] * vectors[(j, k)]).sum())
-}
-
-fn with_raised_eigenvalues(matrix: &Mat<f64>) -> Option<Mat<f64>> {
-    let (values, vectors) = eigen(matrix)?;
-    let raised: Vec<f64> = values.into_iter().map(|value| value.max(1e-9)).collect();
-    Some(rebuild(&vectors, &raised))
+fn product(left: &[Vec<f64>], right: &[Vec<f64>]) -> Vec<Vec<f64>> {
+    let n = left.len();
+    square_matrix(n, |i, j| (0..n).map(|k| left[i][k] * right[k][j]).sum())
 }

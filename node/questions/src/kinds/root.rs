@@ -91,8 +91,7 @@ impl Decoder {
     pub fn rank_deviation(&self, bin: usize, q: f64) -> f64 {
         let last = self.row.len() - 1;
         // Row j has r_{j−i} at i ≤ j; row B − 1 has r_{B−1−i} at all i.
-        let difference =
-            |i: usize| (if i <= bin { self.row[bin - i] } else { 0.0 }) - q * self.row[last - i];
+        let difference = |i: usize| (if i <= bin { self.row[bin - i] } else { 0.0 }) - q * self.row[last - i];
         let differences: Vec<f64> = (0..self.row.len()).map(difference).collect();
         norm(&differences)
     }

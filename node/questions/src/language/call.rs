@@ -120,7 +120,11 @@ fn two(name: &str, function: &Function, (x, y): (&Expr, &Expr), columns: &Column
             if names(&truth) != names(&predicted) {
                 return Err(wrong(name, "two columns with the same declared values", function));
             }
-            if name == "confusion" { Kind::Confusion(truth, predicted) } else { Kind::Accuracy(truth, predicted) }
+            if name == "confusion" {
+                Kind::Confusion(truth, predicted)
+            } else {
+                Kind::Accuracy(truth, predicted)
+            }
         }
         _ => return Err(not_so(name, function)),
     })
@@ -137,12 +141,15 @@ fn with_parameter(
         ("histogram", [x, k]) => Ok(Kind::Histogram(scalar::histogram_levels(x, Some(k), columns)?)),
         ("quantile", [x, q]) => {
             let q = scalar::number(q).filter(|q| *q > 0.0 && *q < 1.0);
-            let q = q.ok_or_else(|| wrong(name, "a number and a share between 0 and 1, both excluded", function))?;
+            let q = q.ok_or_else(|| {
+                wrong(name, "a number and a share between 0 and 1, both excluded", function)
+            })?;
             Ok(Kind::Quantile(value(x, columns)?, q))
         }
         ("frequent", [x, k]) => {
             let k = scalar::whole(k).filter(|k| (1..=MOST_FREQUENT).contains(k));
-            let k = k.ok_or_else(|| wrong(name, "a text column and how many values, from 1 to 64", function))?;
+            let k =
+                k.ok_or_else(|| wrong(name, "a text column and how many values, from 1 to 64", function))?;
             Ok(Kind::Frequent(scalar::text_column(x, columns)?, k))
         }
         ("histogram", _) => Err(wrong(name, "a column and perhaps a number of bins", function)),

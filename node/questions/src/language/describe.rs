@@ -16,7 +16,9 @@ pub fn describe(columns: &Columns) -> Result<Question, Refusal> {
         }
     }
     if aggregates.is_empty() {
-        return Err(Refusal::NoBounds { column: columns.all().first().map_or("age", |c| &c.name).to_owned() });
+        return Err(Refusal::NoBounds {
+            column: columns.all().first().map_or("age", |c| &c.name).to_owned(),
+        });
     }
     Ok(Question { text: "describe".into(), aggregates, filter: None, groups: Vec::new(), least_nodes: None })
 }
@@ -39,7 +41,8 @@ pub(super) fn column(at: usize, columns: &Columns) -> Result<Vec<Aggregate>, Ref
                 may_be_missing: declared.fill.is_none(),
             };
             let part = |written: String, kind: Kind| Aggregate { written, kind };
-            let figure = |word: &str, which| part(format!("{word}({name})"), Kind::Described(value.clone(), which));
+            let figure =
+                |word: &str, which| part(format!("{word}({name})"), Kind::Described(value.clone(), which));
             let quantile = |written: String, q| part(written, Kind::Quantile(value.clone(), q));
             Ok(vec![
                 figure("count", Described::Count),

@@ -91,7 +91,12 @@ fn between(
     Ok(and(leaf(expr, from, low, columns)?, leaf(expr, to, high, columns)?))
 }
 
-fn leaf(name: &Expr, comparison: Comparison, literal: &Expr, columns: &Columns) -> Result<Predicate, Refusal> {
+fn leaf(
+    name: &Expr,
+    comparison: Comparison,
+    literal: &Expr,
+    columns: &Columns,
+) -> Result<Predicate, Refusal> {
     let at = column(name, columns)?;
     let declared = &columns.all()[at];
     if !is_literal(literal) {
@@ -115,10 +120,12 @@ fn against(declared: &Column, comparison: Comparison, literal: &Expr) -> Result<
     };
     let text = text.ok_or_else(wrong)?;
     match &declared.kind {
-        Kind::Number { date: Some(_), .. } => match (Column { fill: None, ..declared.clone() }).read(text.as_bytes()) {
-            Cell::Number(days) => Ok(Literal::Number(days)),
-            _ => Err(wrong()),
-        },
+        Kind::Number { date: Some(_), .. } => {
+            match (Column { fill: None, ..declared.clone() }).read(text.as_bytes()) {
+                Cell::Number(days) => Ok(Literal::Number(days)),
+                _ => Err(wrong()),
+            }
+        }
         Kind::Number { .. } => number(literal).map(Literal::Number).ok_or_else(wrong),
         Kind::Text { bytes } if is_equality => {
             Ok(Literal::Text(text.as_bytes()[..text.len().min(*bytes)].to_vec()))

@@ -1,7 +1,8 @@
 //! Columns, clamped arithmetic, levels and literals.
 
 use sqlparser::ast::{
-    BinaryOperator, Expr, Function, FunctionArg, FunctionArgExpr, FunctionArguments, UnaryOperator, Value as Sql,
+    BinaryOperator, Expr, Function, FunctionArg, FunctionArgExpr, FunctionArguments, UnaryOperator,
+    Value as Sql,
 };
 
 use super::ast::{LevelSource, Levels, Operator, Scalar, TextColumn, Value, YesNo};
@@ -94,7 +95,9 @@ fn scalar(expr: &Expr, columns: &Columns) -> Result<Scalar, Refusal> {
                 kind => Err(wrong_kind(&declared.name, "a number", kind)),
             }
         }
-        Expr::UnaryOp { op: UnaryOperator::Minus, expr } => Ok(Scalar::Minus(Box::new(scalar(expr, columns)?))),
+        Expr::UnaryOp { op: UnaryOperator::Minus, expr } => {
+            Ok(Scalar::Minus(Box::new(scalar(expr, columns)?)))
+        }
         Expr::BinaryOp { left, op, right } => {
             let operator = match op {
                 BinaryOperator::Plus => Operator::Plus,
@@ -174,7 +177,11 @@ fn short(value: f64) -> String {
 }
 
 /// Levels of a histogram: categories, whole numbers where there are few, or bins.
-pub(super) fn histogram_levels(expr: &Expr, bins: Option<&Expr>, columns: &Columns) -> Result<Levels, Refusal> {
+pub(super) fn histogram_levels(
+    expr: &Expr,
+    bins: Option<&Expr>,
+    columns: &Columns,
+) -> Result<Levels, Refusal> {
     if let Some(k) = bins {
         return binned(expr, value(expr, columns)?, whole(k));
     }
@@ -183,7 +190,8 @@ pub(super) fn histogram_levels(expr: &Expr, bins: Option<&Expr>, columns: &Colum
     }
     let value = value(expr, columns)?;
     let values = value.bounds.range() + 1.0;
-    let bins = if value.integer && values <= HISTOGRAM_BINS as f64 { values as usize } else { HISTOGRAM_BINS };
+    let bins =
+        if value.integer && values <= HISTOGRAM_BINS as f64 { values as usize } else { HISTOGRAM_BINS };
     Ok(bins_of(expr.to_string(), value, bins))
 }
 
@@ -193,7 +201,9 @@ pub(super) fn yes_no(expr: &Expr, columns: &Columns) -> Result<YesNo, Refusal> {
     let declared = &columns.all()[at];
     match &declared.kind {
         Kind::Category { values } if values.len() == 2 => Ok(YesNo::Category(at)),
-        Kind::Number { bounds: Some(Bounds { low: 0.0, high: 1.0 }), integer: true, .. } => Ok(YesNo::Number(at)),
+        Kind::Number { bounds: Some(Bounds { low: 0.0, high: 1.0 }), integer: true, .. } => {
+            Ok(YesNo::Number(at))
+        }
         kind => Err(wrong_kind(&declared.name, "a yes or no", kind)),
     }
 }
@@ -251,5 +261,7 @@ pub(super) fn number(expr: &Expr) -> Option<f64> {
 
 /// A whole number literal.
 pub(super) fn whole(expr: &Expr) -> Option<usize> {
-    number(expr).filter(|value| value.fract() == 0.0 && (0.0..1e9).contains(value)).map(|value| value as usize)
+    number(expr)
+        .filter(|value| value.fract() == 0.0 && (0.0..1e9).contains(value))
+        .map(|value| value as usize)
 }

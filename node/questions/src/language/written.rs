@@ -26,7 +26,8 @@ pub(super) fn items(text: &str, expected: usize) -> Vec<String> {
     }
     let items: Vec<String> = items.iter().map(|item| item.trim().to_owned()).collect();
     // Comments and the like: the parser's own form is used instead.
-    let is_plain = items.len() == expected && !items.iter().any(|item| item.contains("--") || item.contains("/*"));
+    let is_plain =
+        items.len() == expected && !items.iter().any(|item| item.contains("--") || item.contains("/*"));
     if is_plain { items } else { Vec::new() }
 }
 
@@ -34,7 +35,8 @@ pub(super) fn items(text: &str, expected: usize) -> Vec<String> {
 fn is_from(text: &str, at: usize) -> bool {
     let word = text.get(at..at + 4).is_some_and(|word| word.eq_ignore_ascii_case("from"));
     let before = text[..at].chars().next_back().is_some_and(|c| c.is_whitespace() || c == ')');
-    let after = text.get(at + 4..).is_some_and(|rest| rest.starts_with(|c: char| !c.is_alphanumeric() && c != '_'));
+    let after =
+        text.get(at + 4..).is_some_and(|rest| rest.starts_with(|c: char| !c.is_alphanumeric() && c != '_'));
     word && before && after
 }
 

@@ -91,27 +91,20 @@ fn unit(kind: &Kind) -> &'static str {
     match kind {
         Kind::Count | Kind::CountOf(_) | Kind::MissingOf(_) | Kind::Clamped(_) => "records",
         Kind::Histogram(_) | Kind::Crosstab(..) | Kind::Pairs(_) | Kind::Confusion(..) => "records",
-        Kind::Auc(..) | Kind::Corr(_) | Kind::Kendall(..) | Kind::Survival(..) | Kind::Accuracy(..) => "share",
+        Kind::Auc(..) | Kind::Corr(_) | Kind::Kendall(..) | Kind::Survival(..) | Kind::Accuracy(..) => {
+            "share"
+        }
         _ => "units of the column",
     }
 }
 
 fn half_widths(low: &Figure, high: &Figure) -> Option<(f64, f64)> {
-    let (low, high) = (flat(low), flat(high));
+    let (low, high) = (low.numbers(), high.numbers());
     let halves = low.iter().zip(&high).map(|(low, high)| (high - low) / 2.0).filter(|half| half.is_finite());
     halves.fold(None, |ends, half| match ends {
         None => Some((half, half)),
         Some((least, most)) => Some((f64::min(least, half), f64::max(most, half))),
     })
-}
-
-fn flat(figure: &Figure) -> Vec<f64> {
-    match figure {
-        Figure::Number(x) => vec![*x],
-        Figure::List(list) => list.clone(),
-        Figure::Table(rows) => rows.concat(),
-        Figure::Tables(tables) => tables.concat().concat(),
-    }
 }
 
 /// The sum of `records` records spread evenly over what a block tells apart.
@@ -128,7 +121,11 @@ fn even(block: &Block, records: f64) -> Vec<f64> {
         Block::Variance { .. } => {
             let mut sum = vec![0.0; cells];
             // ∫a², √2·∫a(1 − a), ∫(1 − a)² over [0, 1].
-            sum[..3].copy_from_slice(&[records / 3.0, records * std::f64::consts::SQRT_2 / 6.0, records / 3.0]);
+            sum[..3].copy_from_slice(&[
+                records / 3.0,
+                records * std::f64::consts::SQRT_2 / 6.0,
+                records / 3.0,
+            ]);
             sum
         }
         Block::Histogram(levels) => spread(levels.declared),
@@ -152,7 +149,8 @@ fn even(block: &Block, records: f64) -> Vec<f64> {
         Block::Moments(values) => {
             let size = values.len() + 1;
             let mut sum = vec![0.0; cells];
-            (0..size).for_each(|i| sum[triangle_index(size, i, i)] = if i == 0 { records } else { records / 3.0 });
+            (0..size)
+                .for_each(|i| sum[triangle_index(size, i, i)] = if i == 0 { records } else { records / 3.0 });
             sum
         }
         Block::Survival(..) => spread(2 * survival::BINS),

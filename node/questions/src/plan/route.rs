@@ -55,7 +55,9 @@ fn position(blocks: &mut Vec<Block>, block: Block) -> usize {
 /// The block of an aggregate that is not a mere count.
 fn wanted(kind: &Kind, all: &[&Kind]) -> Option<Block> {
     Some(match kind {
-        Kind::Count | Kind::CountOf(_) | Kind::MissingOf(_) | Kind::Frequent(..) | Kind::Distinct(_) => return None,
+        Kind::Count | Kind::CountOf(_) | Kind::MissingOf(_) | Kind::Frequent(..) | Kind::Distinct(_) => {
+            return None;
+        }
         Kind::Clamped(value) => Block::Count(Counted::Clamped(value.clone())),
         Kind::Sum(value) | Kind::Mean(value) | Kind::Variance(value) | Kind::Stddev(value) => {
             let missing = value.may_be_missing && all.contains(&&Kind::Count);
@@ -67,7 +69,8 @@ fn wanted(kind: &Kind, all: &[&Kind]) -> Option<Block> {
         }
         Kind::Histogram(levels) => Block::Histogram(levels.clone()),
         Kind::Quantile(value, _) | Kind::Gini(value) | Kind::Described(value, _) => {
-            let missing = all.iter().any(|kind| matches!(kind, Kind::Described(of, Described::Missing) if of == value));
+            let missing =
+                all.iter().any(|kind| matches!(kind, Kind::Described(of, Described::Missing) if of == value));
             Block::Cumulative { value: value.clone(), bins: value.fine_bins(), missing }
         }
         Kind::Auc(value, label) => {
@@ -95,7 +98,9 @@ fn count_route(aggregate: &Aggregate, blocks: &mut Vec<Block>) -> Route {
         (Block::Mean { value, missing } | Block::Variance { value, missing }, Kind::Count) => {
             *missing || !value.may_be_missing
         }
-        (Block::Mean { value, .. } | Block::Variance { value, .. }, Kind::CountOf(at)) => is_column(value, *at),
+        (Block::Mean { value, .. } | Block::Variance { value, .. }, Kind::CountOf(at)) => {
+            is_column(value, *at)
+        }
         (Block::Mean { value, missing } | Block::Variance { value, missing }, Kind::MissingOf(at)) => {
             *missing && is_column(value, *at)
         }
@@ -121,7 +126,9 @@ pub(super) fn response(question: &Question, terms: &Terms) -> Result<Option<Resp
     let (epsilon, people) = (terms.epsilon, terms.contributors);
     let everybody = |values: &[&Value]| {
         if question.filter.is_some() {
-            return Err(Refusal::Local { what: "everybody answers a question about pairs: WHERE is not possible" });
+            return Err(Refusal::Local {
+                what: "everybody answers a question about pairs: WHERE is not possible",
+            });
         }
         if values.iter().any(|value| value.may_be_missing) {
             return Err(Refusal::Local { what: "everybody needs a value for a question about pairs" });

@@ -56,7 +56,9 @@ fn from_values(kind: &Kind, rows: &[&Row]) -> Option<Option<f64>> {
         Kind::Sum(value) => Some(values(value).iter().sum()),
         Kind::Mean(value) | Kind::Described(value, Described::Mean) => mean(&values(value)),
         Kind::Variance(value) => variance(&values(value)),
-        Kind::Stddev(value) | Kind::Described(value, Described::Stddev) => variance(&values(value)).map(f64::sqrt),
+        Kind::Stddev(value) | Kind::Described(value, Described::Stddev) => {
+            variance(&values(value)).map(f64::sqrt)
+        }
         Kind::Described(value, Described::Count) => Some(values(value).len() as f64),
         Kind::Described(value, Described::Missing) => Some((rows.len() - values(value).len()) as f64),
         Kind::Quantile(value, q) => quantile(values(value), *q),

@@ -7,10 +7,8 @@ use questions::estimate::Estimate;
 use serde_json::Value;
 
 pub(crate) fn vectors() -> Value {
-    let folder = std::env::var_os("MURMUR_VECTORS").map_or_else(
-        || PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("testdata"),
-        PathBuf::from,
-    );
+    let folder = std::env::var_os("MURMUR_VECTORS")
+        .map_or_else(|| PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("testdata"), PathBuf::from);
     let path = folder.join("questions.json");
     let text = std::fs::read_to_string(&path).unwrap_or_else(|error| panic!("{}: {error}", path.display()));
     serde_json::from_str(&text).expect("JSON")

@@ -24,7 +24,8 @@ fn means_and_variances() {
     }
     for case in cases("variance") {
         let sum = list(&case["sum"]);
-        let answer = variance::variance(bounds(&case["bounds"]), [sum[0], sum[1], sum[2]], number(&case["noise"]));
+        let answer =
+            variance::variance(bounds(&case["bounds"]), [sum[0], sum[1], sum[2]], number(&case["noise"]));
         estimate(answer.count, &case["answer"]["count"]);
         estimate(answer.mean, &case["answer"]["mean"]);
         estimate(answer.variance, &case["answer"]["variance"]);
@@ -150,7 +151,8 @@ fn curves_of_survival() {
         all_near(&curve.survival, &case["survival"]);
         all_near(&curve.at_risk, &case["at_risk"]);
         all_near(&curve.deviation, &case["deviation"]);
-        let test = survival::log_rank(first, survival::Times { events: &events_2, censored: &censored_2 }, noise);
+        let test =
+            survival::log_rank(first, survival::Times { events: &events_2, censored: &censored_2 }, noise);
         let expected = &case["logrank"];
         near(test.z, &expected["z"]);
         near(test.observed_minus_expected, &expected["observed_minus_expected"]);
