@@ -161,7 +161,7 @@ impl Block {
         }
     }
 
-    /// Whether a replaced record moves the sum by no more than one that is there or blank.
+    /// Whether it is one coordinate, which a replaced record moves no further than one that is there or blank.
     #[must_use]
     pub fn is_count(&self) -> bool {
         matches!(self, Self::Count(_))

@@ -21,6 +21,9 @@ use crate::refusal::Refusal;
 /// The most numbers of a question.
 pub const MOST_COORDINATES: u128 = 65_536;
 
+/// The largest s² that the exact sampler takes (whole numbers).
+const MOST_VARIANCE: f64 = 3.0e15;
+
 /// A question with its price.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Plan {
@@ -160,9 +163,9 @@ fn frequent_plan(levels: usize, values: usize, terms: &Terms, records: u64) -> R
     }
     // Each level is a sum of sensitivity 1 and the levels share the price: as L blocks.
     let factor = terms.unit.factor(false);
-    let grid = Grid::finest(records, 1.0, terms.noise(factor, levels)?);
-    let squared = factor * factor * grid.scale() * grid.scale();
-    let node_variance = whole_variance(node_parameter(terms, squared, levels)?);
+    let finest = Grid::finest(records, 1.0, terms.noise(factor, levels)?);
+    let squared = |bits: u32| factor * factor * libm::ldexp(1.0, 2 * bits as i32);
+    let (grid, node_variance) = sampled(finest, terms, levels, squared)?;
     Ok(FrequentPlan { levels, values, node_variance, grid, noise: released(node_variance, terms, grid) })
 }
 
@@ -173,26 +176,46 @@ fn sum_plan(question: &Question, terms: &Terms, records: u64) -> Result<SumPlan,
     if coordinates > MOST_COORDINATES {
         return Err(Refusal::Coordinates { count: coordinates });
     }
-    let count = blocks.len();
-    let planned = blocks.into_iter().map(|block| planned(block, terms, count, records));
+    let shape = Shape { blocks: blocks.len(), groups: groups.len(), records };
+    let planned = blocks.into_iter().map(|block| planned(block, terms, shape));
     Ok(SumPlan { blocks: planned.collect::<Result<_, _>>()?, routes, groups })
 }
 
-fn planned(block: Block, terms: &Terms, blocks: usize, records: u64) -> Result<PlannedBlock, Refusal> {
-    let factor = terms.unit.factor(block.is_count());
+fn planned(block: Block, terms: &Terms, shape: Shape) -> Result<PlannedBlock, Refusal> {
+    // One count of all changes by 1 where a record is replaced; a record that moves between groups changes two.
+    let factor = terms.unit.factor(block.is_count() && shape.groups == 1);
     let sensitivity = block.sensitivity() * factor;
-    let noise = terms.noise(sensitivity, blocks)?;
-    let grid = Grid::finest(records, block.largest(), noise);
-    let squared = (block.squared_sensitivity(grid.bits) * factor * factor).next_up();
-    let node_variance = whole_variance(node_parameter(terms, squared, blocks)?);
-    let noise = released(node_variance, terms, grid);
+    let noise = terms.noise(sensitivity, shape.blocks)?;
+    let finest = Grid::finest(shape.records, block.largest(), noise);
+    let squared = |bits: u32| (block.squared_sensitivity(bits) * factor * factor).next_up();
+    let (grid, node_variance) = sampled(finest, terms, shape.blocks, squared)?;
     let coordinates = block.coordinates() as usize;
+    let noise = released(node_variance, terms, grid);
     Ok(PlannedBlock { block, coordinates, grid, sensitivity, node_variance, noise })
 }
 
-/// s² as a whole number, rounded up: more noise than needed, by one part in 256 at most.
-fn whole_variance(parameter: f64) -> u64 {
-    (parameter * parameter).ceil() as u64
+/// What all blocks of a question share.
+#[derive(Debug, Clone, Copy)]
+struct Shape {
+    blocks: usize,
+    groups: usize,
+    records: u64,
+}
+
+/// The finest grid whose noise the exact sampler can make, and s² on it as a whole number, rounded up.
+fn sampled(
+    finest: Grid,
+    terms: &Terms,
+    blocks: usize,
+    squared_sensitivity: impl Fn(u32) -> f64,
+) -> Result<(Grid, u64), Refusal> {
+    for bits in (0..=finest.bits).rev() {
+        let parameter = node_parameter(terms, squared_sensitivity(bits), blocks)?;
+        if parameter * parameter <= MOST_VARIANCE {
+            return Ok((Grid { bits, ..finest }, (parameter * parameter).ceil() as u64));
+        }
+    }
+    Err(Refusal::Epsilon { value: terms.epsilon })
 }
 
 /// The deviation of a coordinate of the released sum, in records.

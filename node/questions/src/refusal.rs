@@ -126,7 +126,7 @@ pub enum Refusal {
         what: &'static str,
     },
     /// ε that is not a positive number.
-    #[error("ε must be a positive number: {value}")]
+    #[error("ε must be a positive number, large enough for noise that can be drawn: {value}")]
     Epsilon {
         /// What was given.
         value: f64,

@@ -218,3 +218,30 @@ fn the_language_of_the_specification_is_accepted() {
         plan(question, terms(), 1000).unwrap_or_else(|refusal| panic!("{text}: {refusal}"));
     }
 }
+
+/// A record that moves between two groups changes two counts: √2, where one count of all changes by 1.
+#[test]
+fn replaced_records_move_one_count_by_one_and_grouped_counts_by_the_root_of_two() {
+    let sensitivity = |text: &str| {
+        let unit = Unit::ReplacedRecord;
+        let planned = plan(parse(text, &columns()).unwrap(), Terms { unit, ..terms() }, 1000).unwrap();
+        let questions::plan::Method::Sum(sum) = planned.method else { panic!("a sum") };
+        sum.blocks[0].sensitivity
+    };
+    assert_eq!(sensitivity("SELECT count(*) FROM swarm WHERE sick = 1"), 1.0);
+    assert_eq!(sensitivity("SELECT count(*) FROM swarm GROUP BY sick"), std::f64::consts::SQRT_2);
+}
+
+#[test]
+fn noise_that_cannot_be_drawn_is_refused_and_what_can_be_is_drawn_on_a_coarser_grid() {
+    let question = "SELECT count(*) FROM swarm";
+    for (epsilon, max_records) in [(1e-7, 1), (1.0, 10_000_000), (1e-12, u64::MAX)] {
+        let unit = Unit::Node { max_records };
+        let planned = plan(parse(question, &columns()).unwrap(), Terms { unit, epsilon, ..terms() }, 1000);
+        match planned.map(|plan| plan.method) {
+            Ok(questions::plan::Method::Sum(sum)) => assert!(sum.blocks[0].node_variance < 3_600_000_000_000_000),
+            Ok(_) => panic!("a sum"),
+            Err(refusal) => assert!(matches!(refusal, Refusal::Epsilon { .. }), "{refusal}"),
+        }
+    }
+}

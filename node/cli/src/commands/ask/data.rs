@@ -8,6 +8,7 @@ use std::path::Path;
 use flate2::read::MultiGzDecoder;
 use privacy::noise::RootSeed;
 use questions::columns::{Columns, Row};
+use questions::noise::Trust;
 use rand::seq::SliceRandom;
 
 use super::{Args, missing_columns};
@@ -78,20 +79,24 @@ impl Table {
     }
 
     /// The records of each node: by the value of a column, or dealt out in a random order.
-    pub(super) fn divide(&self, args: &Args) -> Result<Vec<Vec<usize>>> {
+    /// In the local model everybody is a node.
+    pub(super) fn divide(&self, args: &Args) -> Vec<Vec<usize>> {
+        if args.trust() == Trust::Local {
+            return (0..self.rows.len()).map(|record| vec![record]).collect();
+        }
         if let Some(members) = &self.members {
             let mut nodes: BTreeMap<&[u8], Vec<usize>> = BTreeMap::new();
             for (record, member) in members.iter().enumerate() {
                 nodes.entry(member).or_default().push(record);
             }
-            return Ok(nodes.into_values().collect());
+            return nodes.into_values().collect();
         }
         let mut order: Vec<usize> = (0..self.rows.len()).collect();
         order.shuffle(&mut RootSeed(args.seed).stream(RootSeed::DATA));
         let mut nodes = vec![Vec::new(); args.nodes.unwrap_or(NODES)];
         let count = nodes.len();
         order.into_iter().enumerate().for_each(|(at, record)| nodes[at % count].push(record));
-        Ok(nodes)
+        nodes
     }
 }
 

@@ -40,8 +40,8 @@ pub(crate) fn run(args: &Args) -> Result<ExitCode> {
         return Err(failure.hint("try the question on a file of your own: `--try FILE --nodes 64`"));
     };
     let data = data::Table::read(file, &columns, args.by.as_deref())?;
-    let nodes = data.divide(args)?;
-    let terms = terms(args, data.records() as u64, nodes.len() as u64)?;
+    let nodes = data.divide(args);
+    let terms = terms(args, nodes.len() as u64)?;
     let records = args.expect.unwrap_or(data.records() as u64);
     let plan = plan(question, terms, records)?;
     if args.plan {
@@ -56,10 +56,8 @@ pub(crate) fn run(args: &Args) -> Result<ExitCode> {
     write(args, &plan, &answers)
 }
 
-fn terms(args: &Args, records: u64, nodes: u64) -> Result<Terms> {
+fn terms(args: &Args, contributors: u64) -> Result<Terms> {
     let trust = args.trust();
-    // In the local model every record is a person and a node.
-    let contributors = if trust == Trust::Local { records } else { nodes };
     if trust != Trust::Local && contributors < LEAST_MEMBERS {
         return Err(Refusal::TooFewContributors { found: contributors, needed: LEAST_MEMBERS }.into());
     }
