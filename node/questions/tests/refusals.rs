@@ -115,8 +115,13 @@ fn sql_outside_the_list() {
         "SELECT region FROM swarm GROUP BY region",
     ] {
         let refusal = refused(text);
-        let outside =
-            matches!(refusal, Refusal::Outside { .. } | Refusal::Kind { .. } | Refusal::Syntax { .. });
+        let outside = matches!(
+            refusal,
+            Refusal::Outside { .. }
+                | Refusal::Kind { .. }
+                | Refusal::Syntax { .. }
+                | Refusal::Arguments { .. }
+        );
         assert!(outside, "{text}: {refusal}");
     }
     assert!(matches!(refused("SELECT"), Refusal::Syntax { .. }));
@@ -239,7 +244,9 @@ fn noise_that_cannot_be_drawn_is_refused_and_what_can_be_is_drawn_on_a_coarser_g
         let unit = Unit::Node { max_records };
         let planned = plan(parse(question, &columns()).unwrap(), Terms { unit, epsilon, ..terms() }, 1000);
         match planned.map(|plan| plan.method) {
-            Ok(questions::plan::Method::Sum(sum)) => assert!(sum.blocks[0].node_variance < 3_600_000_000_000_000),
+            Ok(questions::plan::Method::Sum(sum)) => {
+                assert!(sum.blocks[0].node_variance < 3_600_000_000_000_000)
+            }
             Ok(_) => panic!("a sum"),
             Err(refusal) => assert!(matches!(refusal, Refusal::Epsilon { .. }), "{refusal}"),
         }

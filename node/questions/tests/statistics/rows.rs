@@ -16,14 +16,22 @@ use super::data::{Asked, DECLARED, SEEDS, ask, ask_with, columns, records, terms
 const RECORDS: usize = 4_000;
 
 fn asked(text: &str) -> Asked {
+    asked_of(text, RECORDS)
+}
+
+fn asked_of(text: &str, count: usize) -> Asked {
     let columns = columns(&DECLARED);
-    let rows = records(&columns, RECORDS);
+    let rows = records(&columns, count);
     ask(text, &columns, &rows)
 }
 
 /// The interval of every answer covers what its own reader says without noise, 92–98 %.
 fn covers(text: &str) {
-    let asked = asked(text);
+    covers_of(text, RECORDS);
+}
+
+fn covers_of(text: &str, count: usize) {
+    let asked = asked_of(text, count);
     for (at, truth) in asked.truth().iter().enumerate() {
         let share = asked.coverage(at, truth.raw.as_ref().expect("a figure"));
         assert!((0.92..=0.98).contains(&share), "{text}, answer {at}: {share}");
@@ -104,9 +112,9 @@ fn tables() {
 
 #[test]
 fn correlations_and_least_squares() {
-    covers("SELECT corr(age, chol) FROM swarm");
-    covers("SELECT corr(age, chol, score) FROM swarm");
-    covers("SELECT linreg(chol, age, score) FROM swarm");
+    covers_of("SELECT corr(age, chol) FROM swarm", 20_000);
+    covers_of("SELECT corr(age, chol, score) FROM swarm", 20_000);
+    covers_of("SELECT linreg(chol, age, score) FROM swarm", 20_000);
 }
 
 #[test]

@@ -1,24 +1,32 @@
 //! Reading the vectors, and comparing to 1e-6.
 
-use std::path::PathBuf;
-
 use questions::columns::Bounds;
 use questions::estimate::Estimate;
 use serde_json::Value;
 
-pub(crate) fn vectors() -> Value {
-    let folder = std::env::var_os("MURMUR_VECTORS")
-        .map_or_else(|| PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("testdata"), PathBuf::from);
-    let path = folder.join("questions.json");
-    let text = std::fs::read_to_string(&path).unwrap_or_else(|error| panic!("{}: {error}", path.display()));
-    serde_json::from_str(&text).expect("JSON")
+use super::harness::{Case, Comparison, Outcome, Part, Section};
+
+/// Cases under one key of `questions.json`.
+pub(crate) struct Named {
+    /// The key.
+    pub(crate) name: &'static str,
+    /// Keys of a case that are given.
+    pub(crate) inputs: &'static [&'static str],
+    /// Compares one case.
+    pub(crate) check: fn(&Case<'_>, &mut Comparison) -> Outcome,
 }
 
-/// The cases of a section; never none.
-pub(crate) fn cases(section: &str) -> Vec<Value> {
-    let cases = vectors()[section].as_array().expect(section).clone();
-    assert!(!cases.is_empty(), "{section}");
-    cases
+pub(crate) fn section(named: &Named) -> Section {
+    Section {
+        file: "questions",
+        part: Part::Under(named.name),
+        inputs: named.inputs,
+        check: named.check,
+        // What is given inside of a result: a value and its bounds beside the feature, the levels beside their quantiles.
+        unstated: |_, pointer| {
+            ["/mean/value", "/mean/bounds/0", "/mean/bounds/1"].contains(&pointer) || pointer.ends_with("/q")
+        },
+    }
 }
 
 pub(crate) fn number(value: &Value) -> f64 {
@@ -42,22 +50,22 @@ pub(crate) fn bounds(value: &Value) -> Bounds {
     Bounds { low: ends[0], high: ends[1] }
 }
 
-#[track_caller]
-pub(crate) fn near(found: f64, expected: &Value) {
+/// To 1e-6 of what is expected.
+pub(crate) fn near(compare: &mut Comparison, found: f64, expected: &Value) {
     let expected = number(expected);
-    assert!((found - expected).abs() <= 1e-6 * expected.abs().max(1.0), "found {found}, expected {expected}");
+    compare.near("figure", found, expected, 1e-6 * expected.abs().max(1.0));
 }
 
-#[track_caller]
-pub(crate) fn all_near(found: &[f64], expected: &Value) {
-    let expected = expected.as_array().expect("a list");
-    assert_eq!(found.len(), expected.len());
-    found.iter().zip(expected).for_each(|(found, expected)| near(*found, expected));
+pub(crate) fn all_near(compare: &mut Comparison, found: &[f64], expected: &Value) {
+    let expected = list(expected);
+    compare.holds(found.len() == expected.len(), "lengths differ");
+    found.iter().zip(&expected).for_each(|(found, expected)| {
+        compare.near("figure", *found, *expected, 1e-6 * expected.abs().max(1.0));
+    });
 }
 
 /// A figure and its deviation.
-#[track_caller]
-pub(crate) fn estimate(found: Estimate, expected: &Value) {
-    near(found.value, &expected[0]);
-    near(found.deviation, &expected[1]);
+pub(crate) fn estimate(compare: &mut Comparison, found: Estimate, expected: &Value) {
+    near(compare, found.value, &expected[0]);
+    near(compare, found.deviation, &expected[1]);
 }
