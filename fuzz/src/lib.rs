@@ -210,15 +210,29 @@ pub fn question(bytes: &[u8]) {
     use questions::noise::{Terms, Trust, Unit};
     let Ok(text) = std::str::from_utf8(bytes) else { return };
     let mut columns = Columns::default();
-    for declared in ["age:bounds=0..110,integer", "x:bounds=-1..1", "sick:values=0+1", "region:values=north+south", "code:text=2"] {
+    for declared in [
+        "age:bounds=0..110,integer",
+        "x:bounds=-1..1",
+        "sick:values=0+1",
+        "region:values=north+south",
+        "code:text=2",
+    ] {
         columns.declare(declared.parse::<Column>().expect("a declaration")).expect("a column");
     }
     // Declarations are read from the same bytes.
     if let Err(refusal) = text.parse::<Column>() {
         assert!(!refusal.hint().is_empty());
     }
-    let terms = Terms { epsilon: 1.0, delta: 1e-5, contributors: 4, honest: 3, trust: Trust::Masked, unit: Unit::Record };
-    let planned = questions::language::parse(text, &columns).and_then(|question| questions::plan::plan(question, terms, 10));
+    let terms = Terms {
+        epsilon: 1.0,
+        delta: 1e-5,
+        contributors: 4,
+        honest: 3,
+        trust: Trust::Masked,
+        unit: Unit::Record,
+    };
+    let planned = questions::language::parse(text, &columns)
+        .and_then(|question| questions::plan::plan(question, terms, 10));
     let plan = match planned {
         Ok(plan) => plan,
         Err(refusal) => {
@@ -232,13 +246,15 @@ pub fn question(bytes: &[u8]) {
         return;
     }
     questions::plan::expectations(&plan);
-    let rows: Vec<Row> = [["30", "0.5", "1", "north", "a1"], ["", "NaN", "2", "", "\u{1}"], ["1e300", "-9", "0", "west", ""]]
-        .map(|cells| {
-            let cells: Vec<&str> = cells.to_vec();
-            let names = ["age", "x", "sick", "region", "code"];
-            columns.read(|name| names.iter().position(|known| *known == name).map(|at| cells[at].as_bytes()))
-        })
-        .to_vec();
+    let rows: Vec<Row> =
+        [["30", "0.5", "1", "north", "a1"], ["", "NaN", "2", "", "\u{1}"], ["1e300", "-9", "0", "west", ""]]
+            .map(|cells| {
+                let cells: Vec<&str> = cells.to_vec();
+                let names = ["age", "x", "sick", "region", "code"];
+                columns
+                    .read(|name| names.iter().position(|known| *known == name).map(|at| cells[at].as_bytes()))
+            })
+            .to_vec();
     let nodes: Vec<Vec<&Row>> = rows.iter().map(|row| vec![row]).collect();
     let mut noise = |node: usize| -> Box<dyn privacy::noise::NoiseSource> {
         Box::new(privacy::noise::danger_from_seed(1, &format!("noise/{node}")))

@@ -37,8 +37,22 @@ const FILE: &str = "patients.csv";
 fn the_json_is_what_programs_were_promised() {
     let question = "SELECT count(*), mean(age) FROM swarm WHERE sick = 1 GROUP BY sex";
     let found = json(&[
-        question, "--try", FILE, "--nodes", "64", "--epsilon", "1", "--seed", "3", "--yes", "--column",
-        "age:bounds=0..110", "--column", "sex:values=f+m", "--column", "sick:values=0+1",
+        question,
+        "--try",
+        FILE,
+        "--nodes",
+        "64",
+        "--epsilon",
+        "1",
+        "--seed",
+        "3",
+        "--yes",
+        "--column",
+        "age:bounds=0..110",
+        "--column",
+        "sex:values=f+m",
+        "--column",
+        "sick:values=0+1",
     ]);
     assert_eq!(found["question"], question);
     assert_eq!(number(&found["epsilon"]), 1.0);
@@ -53,7 +67,10 @@ fn the_json_is_what_programs_were_promised() {
     assert_eq!(first["group"]["sex"], "f");
     for answer in ["count(*)", "mean(age)"] {
         let answer = &first["answers"][answer];
-        assert!(number(&answer["low"]) < number(&answer["value"]) && number(&answer["value"]) < number(&answer["high"]));
+        assert!(
+            number(&answer["low"]) < number(&answer["value"])
+                && number(&answer["value"]) < number(&answer["high"])
+        );
         assert!(number(&answer["raw"]).is_finite() && number(&answer["truth"]).is_finite());
     }
     assert_eq!(number(&found["spent"]["epsilon"]), 1.0);
@@ -63,7 +80,16 @@ fn the_json_is_what_programs_were_promised() {
 #[test]
 fn the_same_seed_gives_the_same_bytes_and_another_does_not() {
     let ask = |seed: &str| {
-        let args = ["SELECT mean(age) FROM swarm", "--try", FILE, "--yes", "--column", "age:bounds=0..110", "--seed", seed];
+        let args = [
+            "SELECT mean(age) FROM swarm",
+            "--try",
+            FILE,
+            "--yes",
+            "--column",
+            "age:bounds=0..110",
+            "--seed",
+            seed,
+        ];
         murmur(&args).assert().success().get_output().stdout.clone()
     };
     assert_eq!(ask("3"), ask("3"));
@@ -128,8 +154,16 @@ fn pictures_are_drawn_where_there_is_something_to_draw() {
 #[test]
 fn lines_of_csv_have_a_figure_each() {
     let args = [
-        "SELECT histogram(sex), mean(age) FROM swarm", "--try", FILE, "--yes", "--format", "csv", "--column",
-        "sex:values=f+m", "--column", "age:bounds=0..110",
+        "SELECT histogram(sex), mean(age) FROM swarm",
+        "--try",
+        FILE,
+        "--yes",
+        "--format",
+        "csv",
+        "--column",
+        "sex:values=f+m",
+        "--column",
+        "age:bounds=0..110",
     ];
     let text = String::from_utf8(murmur(&args).assert().success().get_output().stdout.clone()).unwrap();
     let lines: Vec<&str> = text.lines().collect();
@@ -152,9 +186,23 @@ fn shared(name: &str) -> Option<String> {
 fn adult_has_a_mean_age_to_a_hundredth_of_a_year() {
     let Some(file) = shared("adult.csv.gz") else { return };
     let column = ["--column", "age:bounds=0..100"];
-    let found = json(
-        &[&["SELECT mean(age) FROM swarm", "--try", &file, "--nodes", "64", "--colluders", "0", "--yes"][..], &column].concat(),
-    );
+    let found =
+        json(
+            &[
+                &[
+                    "SELECT mean(age) FROM swarm",
+                    "--try",
+                    &file,
+                    "--nodes",
+                    "64",
+                    "--colluders",
+                    "0",
+                    "--yes",
+                ][..],
+                &column,
+            ]
+            .concat(),
+        );
     let answer = &found["rows"][0]["answers"]["mean(age)"];
     let half = (number(&answer["high"]) - number(&answer["low"])) / 2.0;
     assert!(half < 0.0115, "{half}");
@@ -169,8 +217,18 @@ fn a_median_payment_is_off_by_a_few_ranks_with_masks_and_by_hundreds_with_respon
     let Some(file) = shared("hospital_charges.csv.gz") else { return };
     let half_width = |trust: &str| {
         let found = json(&[
-            "SELECT median(avg_total_payments) FROM swarm", "--try", &file, "--nodes", "64", "--colluders", "0",
-            "--trust", trust, "--yes", "--column", "avg_total_payments:bounds=0..60000,fill=0",
+            "SELECT median(avg_total_payments) FROM swarm",
+            "--try",
+            &file,
+            "--nodes",
+            "64",
+            "--colluders",
+            "0",
+            "--trust",
+            trust,
+            "--yes",
+            "--column",
+            "avg_total_payments:bounds=0..60000,fill=0",
         ]);
         let answer = &found["rows"][0]["answers"]["median(avg_total_payments)"];
         let (low, high, truth) = (number(&answer["low"]), number(&answer["high"]), number(&answer["truth"]));

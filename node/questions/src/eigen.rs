@@ -66,8 +66,8 @@ fn rotate(a: &mut [Vec<f64>], vectors: &mut [Vec<f64>], p: usize, q: usize) {
     let t = sign / (theta.abs() + (theta * theta + 1.0).sqrt());
     let c = 1.0 / (t * t + 1.0).sqrt();
     let s = t * c;
-    for k in 0..a.len() {
-        (a[k][p], a[k][q]) = (c * a[k][p] - s * a[k][q], s * a[k][p] + c * a[k][q]);
+    for row in a.iter_mut() {
+        (row[p], row[q]) = (c * row[p] - s * row[q], s * row[p] + c * row[q]);
     }
     for k in 0..a.len() {
         (a[p][k], a[q][k]) = (c * a[p][k] - s * a[q][k], s * a[p][k] + c * a[q][k]);

@@ -12,6 +12,7 @@ pub use expect::{Expectation, expectations, records_per_group};
 pub use route::{Route, Routes};
 
 use crate::blocks::Block;
+use crate::columns::Columns;
 use crate::grid::{Grid, node_parameter};
 use crate::kinds::{distinct, frequent};
 use crate::language::ast::{Kind, Question};
@@ -107,6 +108,33 @@ pub struct Summary {
     pub coordinates: u64,
     /// Blocks that share the price.
     pub blocks: u64,
+}
+
+/// What an asker sends: the text and the public numbers. Every member plans it itself, by its own columns.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Request {
+    /// The question as it was written.
+    pub question: String,
+    /// At what price, among whom.
+    pub terms: Terms,
+    /// Records that are expected in all, a public number.
+    pub records: u64,
+}
+
+impl Request {
+    /// The plan of a member with these columns.
+    ///
+    /// # Guarantee
+    /// As [`plan`].
+    ///
+    /// # Assumes
+    /// As [`plan`].
+    ///
+    /// # Errors
+    /// As [`parse`](crate::language::parse) and [`plan`].
+    pub fn plan(&self, columns: &Columns) -> Result<Plan, Refusal> {
+        plan(crate::language::parse(&self.question, columns)?, self.terms, self.records)
+    }
 }
 
 /// Plans a question.

@@ -84,10 +84,10 @@ fn spread(times: Times<'_>, at_risk: &[f64], t: usize) -> f64 {
     // Nobody left: ln S is −∞ and S is 0 whatever this says, as long as it is finite.
     let left = |j: usize| (at_risk[j] - times.events[j].max(0.0)).max(1.0);
     let (mut sum, mut b) = (0.0, 0.0);
-    for i in 0..at_risk.len() {
+    for (i, here) in at_risk.iter().enumerate() {
         let a = if i <= t { -1.0 / left(i) } else { 0.0 };
         if i <= t {
-            b += 1.0 / left(i) - 1.0 / at_risk[i];
+            b += 1.0 / left(i) - 1.0 / here;
         }
         sum += (a + b) * (a + b) + b * b;
     }

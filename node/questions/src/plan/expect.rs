@@ -35,8 +35,20 @@ pub fn expectations(plan: &Plan) -> Vec<Expectation> {
             vec![one(plan, 0, limits.found_from, limits.found_from, "found from so many records")]
         }
         Method::Distinct => Vec::new(),
-        Method::Response(_) => Vec::new(),
+        Method::Response(response) => responded(plan, response.categories).into_iter().collect(),
     }
+}
+
+/// A survey in which every category was reported as often.
+fn responded(plan: &Plan, categories: usize) -> Option<Expectation> {
+    let each = plan.terms.contributors / categories as u64;
+    let answer =
+        answer::responses(&plan.question, plan.terms.epsilon, &vec![each.max(1); categories]).ok()?;
+    if let Some(half) = answer.more.get("half_width_in_records") {
+        return Some(one(plan, 0, *half, *half, "records in rank"));
+    }
+    let (low, high) = half_widths(answer.low.as_ref()?, answer.high.as_ref()?)?;
+    Some(one(plan, 0, low, high, unit(&plan.question.aggregates.first()?.kind)))
 }
 
 fn one(plan: &Plan, at: usize, low: f64, high: f64, unit: &str) -> Expectation {

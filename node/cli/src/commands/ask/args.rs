@@ -124,7 +124,9 @@ impl Args {
             return Err(Refusal::TooFewContributors { found: 0, needed: 3 }.into());
         }
         if self.nodes.is_some() && self.by.is_some() {
-            return Err(Failure::new("`--by` has one member for each value, so `--nodes` cannot be given too"));
+            return Err(Failure::new(
+                "`--by` has one member for each value, so `--nodes` cannot be given too",
+            ));
         }
         if !(self.total.is_finite() && self.total > 0.0) {
             return Err(Refusal::Epsilon { value: self.total }.into());

@@ -10,7 +10,13 @@ use crate::failure::{Failure, Result};
 pub(super) fn plan(plan: &Plan) -> String {
     let mut text = String::from("answer,low,high,unit\n");
     for found in expectations(plan) {
-        text.push_str(&format!("\"{}\",{},{},{}\n", found.written.replace('"', "\"\""), found.low, found.high, found.unit));
+        text.push_str(&format!(
+            "\"{}\",{},{},{}\n",
+            found.written.replace('"', "\"\""),
+            found.low,
+            found.high,
+            found.unit
+        ));
     }
     text
 }
@@ -39,7 +45,8 @@ pub(super) fn answers(plan: &Plan, answers: &Answers) -> Result<String> {
 /// Cell, value, low, high, raw, truth, note of every number of an answer.
 fn cells(answer: &Answer) -> Vec<Vec<String>> {
     let flat = |figure: &Option<Figure>| figure.as_ref().map_or_else(Vec::new, Figure::numbers);
-    let parts = [flat(&answer.value), flat(&answer.low), flat(&answer.high), flat(&answer.raw), flat(&answer.truth)];
+    let parts =
+        [flat(&answer.value), flat(&answer.low), flat(&answer.high), flat(&answer.raw), flat(&answer.truth)];
     let count = parts.iter().map(Vec::len).max().unwrap_or(0).max(1);
     (0..count)
         .map(|at| {

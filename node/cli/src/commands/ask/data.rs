@@ -28,12 +28,17 @@ impl Table {
     /// Reads a CSV file, plain or gzipped, comma, semicolon or tab. A short row has missing cells at its end: nothing fails
     /// because of what a record holds.
     pub(super) fn read(path: &Path, columns: &Columns, by: Option<&str>) -> Result<Self> {
-        let failed = |error: std::io::Error| Failure::from(error).context(format!("cannot read `{}`", path.display()));
+        let failed =
+            |error: std::io::Error| Failure::from(error).context(format!("cannot read `{}`", path.display()));
         let mut input = open(path).map_err(failed)?;
         let delimiter = delimiter(input.fill_buf().map_err(failed)?);
-        let mut reader =
-            csv::ReaderBuilder::new().delimiter(delimiter).flexible(true).trim(csv::Trim::Headers).from_reader(input);
-        let broken = |error: csv::Error| Failure::of(error, None).context(format!("cannot read `{}`", path.display()));
+        let mut reader = csv::ReaderBuilder::new()
+            .delimiter(delimiter)
+            .flexible(true)
+            .trim(csv::Trim::Headers)
+            .from_reader(input);
+        let broken =
+            |error: csv::Error| Failure::of(error, None).context(format!("cannot read `{}`", path.display()));
         let header: Vec<String> = reader
             .byte_headers()
             .map_err(broken)?
@@ -46,12 +51,18 @@ impl Table {
         }
         let position = |name: &str| header.iter().position(|known| known == name);
         let wanted = |name: Option<&str>| -> Result<Option<usize>> {
-            name.map(|name| position(name).ok_or_else(|| Failure::new(format!("`{}` has no column {name}", path.display()))))
-                .transpose()
+            name.map(|name| {
+                position(name)
+                    .ok_or_else(|| Failure::new(format!("`{}` has no column {name}", path.display())))
+            })
+            .transpose()
         };
         let (person, member) = (wanted(columns.person.as_deref())?, wanted(by)?);
-        let mut table =
-            Self { rows: Vec::new(), persons: person.map(|_| Vec::new()), members: member.map(|_| Vec::new()) };
+        let mut table = Self {
+            rows: Vec::new(),
+            persons: person.map(|_| Vec::new()),
+            members: member.map(|_| Vec::new()),
+        };
         let mut record = csv::ByteRecord::new();
         while reader.read_byte_record(&mut record).map_err(broken)? {
             let cell = |at: usize| record.get(at).unwrap_or(b"").trim_ascii();
@@ -113,5 +124,9 @@ fn open(path: &Path) -> std::io::Result<Box<dyn BufRead>> {
 fn delimiter(start: &[u8]) -> u8 {
     let header = start.split(|&byte| byte == b'\n').next().unwrap_or_default();
     let count = |sign: u8| header.iter().filter(|&&byte| byte == sign).count();
-    [b';', b'\t'].into_iter().filter(|&sign| count(sign) > count(b',')).max_by_key(|&sign| count(sign)).unwrap_or(b',')
+    [b';', b'\t']
+        .into_iter()
+        .filter(|&sign| count(sign) > count(b','))
+        .max_by_key(|&sign| count(sign))
+        .unwrap_or(b',')
 }

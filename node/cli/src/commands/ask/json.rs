@@ -16,7 +16,9 @@ fn plan_value(plan: &Plan) -> Value {
     let summary = plan.summary();
     let expected: Map<String, Value> = expectations(plan)
         .into_iter()
-        .map(|found| (found.written.clone(), json!({ "low": found.low, "high": found.high, "unit": found.unit })))
+        .map(|found| {
+            (found.written.clone(), json!({ "low": found.low, "high": found.high, "unit": found.unit }))
+        })
         .collect();
     json!({ "coordinates": summary.coordinates, "blocks": summary.blocks, "expected": expected })
 }

@@ -76,7 +76,8 @@ fn terms(args: &Args, contributors: u64) -> Result<Terms> {
 /// The records that count at each node: all, one of each person, or at most so many.
 fn counted<'a>(data: &'a data::Table, nodes: &[Vec<usize>], unit: Unit, seed: u64) -> Vec<Vec<&'a Row>> {
     let of_node = |(at, records): (usize, &Vec<usize>)| {
-        let persons = data.persons().map(|persons| records.iter().map(|&i| persons[i].clone()).collect::<Vec<_>>());
+        let persons =
+            data.persons().map(|persons| records.iter().map(|&i| persons[i].clone()).collect::<Vec<_>>());
         let key = format!("{seed}/{at}");
         let kept = chosen(records.len(), persons.as_deref(), unit, key.as_bytes());
         kept.into_iter().map(|i| data.row(records[i])).collect()
@@ -129,7 +130,8 @@ fn write(args: &Args, plan: &Plan, answers: &Answers) -> Result<ExitCode> {
     };
     if let Some(path) = &args.svg {
         let svg = picture::svg(plan, answers).ok_or_else(|| {
-            Failure::new("there is nothing to draw").hint("ask for `histogram(x)`, `survival(t, died)` or `crosstab(a, b)`")
+            Failure::new("there is nothing to draw")
+                .hint("ask for `histogram(x)`, `survival(t, died)` or `crosstab(a, b)`")
         })?;
         output::write(Some(path), svg.as_bytes())?;
     }
@@ -151,7 +153,11 @@ impl From<Refusal> for Failure {
 
 /// All declared columns must be in the file.
 fn missing_columns(columns: &Columns, header: &[String]) -> Option<String> {
-    let absent: Vec<&str> =
-        columns.all().iter().map(|c| c.name.as_str()).filter(|name| !header.iter().any(|h| h == name)).collect();
+    let absent: Vec<&str> = columns
+        .all()
+        .iter()
+        .map(|c| c.name.as_str())
+        .filter(|name| !header.iter().any(|h| h == name))
+        .collect();
     (!absent.is_empty()).then(|| absent.join(", "))
 }

@@ -31,10 +31,18 @@ fn list(answer: &Answer, values: &[f64]) -> String {
     };
     let mut table = Table::new(["", "value", "from", "to", "truth", " "]);
     for (at, value) in values.iter().enumerate() {
-        let number = |figure: &Option<Figure>| part(figure, at).map_or_else(|| "–".into(), |x| short_to(x, 4));
+        let number =
+            |figure: &Option<Figure>| part(figure, at).map_or_else(|| "–".into(), |x| short_to(x, 4));
         let length = if most > 0.0 { (value.max(0.0) / most * BAR).round() as usize } else { 0 };
         let (low, high, truth) = (number(&answer.low), number(&answer.high), number(&answer.truth));
-        table.row([answer.cell_name(at), short_to(*value, 4), low, high, truth, format!("{:<40}", "█".repeat(length))]);
+        table.row([
+            answer.cell_name(at),
+            short_to(*value, 4),
+            low,
+            high,
+            truth,
+            format!("{:<40}", "█".repeat(length)),
+        ]);
     }
     table.render()
 }
@@ -45,7 +53,8 @@ fn rows_text(answer: &Answer, rows: &[Vec<f64>]) -> String {
     for (name, row) in answer.labels.iter().zip(rows) {
         table.row(std::iter::once(name.clone()).chain(row.iter().map(|x| short_to(*x, 4))));
     }
-    let more: Vec<String> = answer.more.iter().map(|(name, x)| format!("{name} {}", short_to(*x, 3))).collect();
+    let more: Vec<String> =
+        answer.more.iter().map(|(name, x)| format!("{name} {}", short_to(*x, 3))).collect();
     let more = if more.is_empty() { String::new() } else { format!("{}\n", more.join(", ")) };
     table.render() + &more
 }
@@ -114,7 +123,8 @@ fn bars(title: &str, answer: &Answer, values: &[f64]) -> Svg {
         let bar = Element::new("rect").attribute("class", "bar").number("x", x + 1.0).number("y", top);
         svg.add(bar.number("width", (step - 2.0).max(0.5)).number("height", (bottom - top).max(0.0)));
         let middle = x + step / 2.0;
-        let error = Element::new("line").attribute("class", "error").number("x1", middle).number("x2", middle);
+        let error =
+            Element::new("line").attribute("class", "error").number("x1", middle).number("x2", middle);
         svg.add(error.number("y1", scale.y(low[at].max(0.0))).number("y2", scale.y(high[at].max(0.0))));
         if values.len() <= 16 {
             let label = Element::label(middle, HEIGHT - MARGIN + 18.0, &answer.cell_name(at));
@@ -163,7 +173,11 @@ fn heat(title: &str, answer: &Answer, rows: &[Vec<f64>]) -> Svg {
     for (i, row) in rows.iter().enumerate() {
         for (j, value) in row.iter().enumerate() {
             let (x, y) = (MARGIN + j as f64 * width, MARGIN + i as f64 * height);
-            let cell = Element::new("rect").number("x", x).number("y", y).number("width", width).number("height", height);
+            let cell = Element::new("rect")
+                .number("x", x)
+                .number("y", y)
+                .number("width", width)
+                .number("height", height);
             svg.add(cell.attribute("class", "bar").number("opacity", (value / most).clamp(0.0, 1.0)));
         }
         if let Some(name) = answer.labels.get(i) {

@@ -23,14 +23,21 @@ pub(super) fn plan(plan: &Plan, total: f64) -> String {
     };
     let members = match terms.trust {
         Trust::Masked => {
-            format!("masked: {} members, any {} may collude", terms.contributors, terms.contributors - terms.honest)
+            format!(
+                "masked: {} members, any {} may collude",
+                terms.contributors,
+                terms.contributors - terms.honest
+            )
         }
         Trust::Gossip => format!("gossip: {} members, the worst pair", terms.contributors),
         Trust::Local => format!("local: {} people who trust nobody", terms.contributors),
     };
     let mut text = format!(
-        "plan   {blocks}, {} numbers{groups}, ε = {} of {total} (δ {:e}, {}, {members})\n",
-        thousands(summary.coordinates), terms.epsilon, terms.delta, terms.unit.words(),
+        "plan   {blocks}, {} numbers{groups}, ε = {} of {total} left (δ {:e}, {}, {members})\n",
+        thousands(summary.coordinates),
+        terms.epsilon,
+        terms.delta,
+        terms.unit.words(),
     );
     let expected: Vec<String> = expectations(plan).iter().map(|found| expectation(plan, found)).collect();
     for line in expected.chunks(3) {
@@ -60,22 +67,35 @@ pub(super) fn answers(plan: &Plan, answers: &Answers, left: f64, population: boo
     for line in &answers.lines {
         for (aggregate, answer) in plan.question.aggregates.iter().zip(&line.answers) {
             if !is_number(answer) {
-                let group = if line.group.is_empty() { String::new() } else { format!(" ({})", line.group.join(" ")) };
+                let group = if line.group.is_empty() {
+                    String::new()
+                } else {
+                    format!(" ({})", line.group.join(" "))
+                };
                 text.push_str(&format!("\n{}{group}\n{}", aggregate.written, picture::terminal(answer)));
             }
         }
     }
     for test in &answers.tests {
         let groups = test.groups.iter().map(|group| group.join(" ")).collect::<Vec<_>>().join(" against ");
-        text.push_str(&format!("\n{} of {}: {groups}, Z = {:.2}, p = {}\n", test.test, test.of, test.z, short(test.p)));
+        text.push_str(&format!(
+            "\n{} of {}: {groups}, Z = {:.2}, p = {}\n",
+            test.test,
+            test.of,
+            test.z,
+            short(test.p)
+        ));
     }
     if answers.hidden > 0 {
         text.push_str(&format!("\n{} groups are hidden: too few nodes hold them\n", answers.hidden));
     }
-    let what = if population { "noise and sampling" } else { "noise of privacy only; --population adds sampling" };
+    let what =
+        if population { "noise and sampling" } else { "noise of privacy only; --population adds sampling" };
     text.push_str(&format!(
         "spent  ε = {} ({}); {} left. Interval: {what}.\n",
-        rounded_up(plan.terms.epsilon, 3), plan.analysis(), short(left),
+        rounded_up(plan.terms.epsilon, 3),
+        plan.analysis(),
+        short(left),
     ));
     text.push_str("       A simulation with the truth in it: it protects nobody.\n");
     text
@@ -123,8 +143,12 @@ fn truth(answer: &Answer) -> String {
 
 /// `53.5 ± 5.6`, `258 (246 to 282)` where the interval is not even, or why there is nothing.
 fn cell(answer: &Answer) -> String {
-    let (Some(Figure::Number(value)), Some(Figure::Number(low)), Some(Figure::Number(high)), Some(Figure::Number(raw))) =
-        (&answer.value, &answer.low, &answer.high, &answer.raw)
+    let (
+        Some(Figure::Number(value)),
+        Some(Figure::Number(low)),
+        Some(Figure::Number(high)),
+        Some(Figure::Number(raw)),
+    ) = (&answer.value, &answer.low, &answer.high, &answer.raw)
     else {
         return answer.note.clone().unwrap_or_else(|| "–".into());
     };
