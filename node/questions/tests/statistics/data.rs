@@ -101,6 +101,10 @@ impl Asked {
     /// The answers of one repetition: normals of the released deviation in place of 16 discrete Gaussians, which are
     /// the same to many digits at these widths and 50 times slower.
     pub(crate) fn answers(&self, seed: u64) -> Vec<Answer> {
+        answers(&self.plan, &self.sum_plan, &self.noisy(seed), false).lines.swap_remove(0).answers
+    }
+
+    fn noisy(&self, seed: u64) -> Vec<i64> {
         let mut normals = vec![0.0; self.exact.len()];
         danger_from_seed(seed, "coverage").standard_normals(&mut normals);
         let mut noisy = self.exact.clone();
@@ -111,7 +115,13 @@ impl Asked {
                 at += 1;
             }
         }
-        answers(&self.plan, &self.sum_plan, &noisy, false).lines.swap_remove(0).answers
+        noisy
+    }
+
+    /// Tests between groups, with noise of this seed or none.
+    pub(crate) fn tests(&self, seed: Option<u64>) -> Vec<questions::answer::Test> {
+        let sum = seed.map_or_else(|| self.exact.clone(), |seed| self.noisy(seed));
+        answers(&self.plan, &self.sum_plan, &sum, false).tests
     }
 
     /// What the same readers say without noise.

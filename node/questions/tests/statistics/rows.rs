@@ -227,3 +227,47 @@ fn distinct_values_are_covered_whether_one_node_holds_them_or_many() {
         assert!(share >= 0.92, "{holders}: {share}");
     }
 }
+
+/// Target of the specification: survival of 10,000 within 0.007.
+#[test]
+fn survival_of_ten_thousand_is_known_to_seven_thousandths() {
+    let asked = asked_of("SELECT survival(days, died) FROM swarm", 10_000);
+    let answer = asked.answers(1).swap_remove(0);
+    let (low, high) = (answer.low.unwrap().numbers(), answer.high.unwrap().numbers());
+    let widest = low.iter().zip(&high).map(|(low, high)| (high - low) / 2.0).fold(0.0, f64::max);
+    assert!(widest < 0.007, "{widest}");
+}
+
+/// The test statistic of two groups that live equally long is a standard normal: noise is in its variance.
+#[test]
+fn the_log_rank_test_keeps_its_level_under_noise() {
+    let asked = asked("SELECT survival(days, died) FROM swarm GROUP BY guess");
+    let mut rejected = 0;
+    let truth = asked.tests(None)[0].z;
+    for seed in 0..SEEDS {
+        // Around the statistic without noise, whose own sampling is one draw: only the noise moves.
+        rejected += u64::from((asked.tests(Some(seed))[0].z - truth).abs() > 1.96);
+    }
+    // Noise alone is less than noise and sampling: at most 5 %, and three deviations of the share.
+    assert!(rejected as f64 / SEEDS as f64 <= 0.05 + 0.03, "{rejected}");
+}
+
+#[test]
+fn groups_that_few_nodes_hold_are_hidden() {
+    let columns = columns(&DECLARED);
+    let rows = records(&columns, 600);
+    let question = parse("SELECT count(*) FROM swarm GROUP BY region HAVING nodes() >= 5", &columns).unwrap();
+    let terms = questions::noise::Terms { epsilon: 8.0, ..terms(Unit::Record) };
+    let planned = plan(question, terms, 600).unwrap();
+    let mut noise =
+        |node: usize| -> Box<dyn NoiseSource> { Box::new(danger_from_seed(5, &format!("noise/{node}"))) };
+    // Sixteen nodes that have everything, or one node that has all and fifteen that have nothing.
+    let spread: Vec<Vec<&Row>> = (0..16).map(|node| rows.iter().skip(node).step_by(16).collect()).collect();
+    let mut alone: Vec<Vec<&Row>> = vec![rows.iter().collect()];
+    alone.resize(16, Vec::new());
+    let shown = |nodes: &[Vec<&Row>], noise: &mut dyn FnMut(usize) -> Box<dyn NoiseSource>| {
+        questions::simulate::simulate(&planned, nodes, noise, false).unwrap().lines.len()
+    };
+    assert_eq!(shown(&spread, &mut noise), 3);
+    assert_eq!(shown(&alone, &mut noise), 0);
+}
