@@ -69,8 +69,9 @@ fn rotate(a: &mut [Vec<f64>], vectors: &mut [Vec<f64>], p: usize, q: usize) {
     for row in a.iter_mut() {
         (row[p], row[q]) = (c * row[p] - s * row[q], s * row[p] + c * row[q]);
     }
-    for k in 0..a.len() {
-        (a[p][k], a[q][k]) = (c * a[p][k] - s * a[q][k], s * a[p][k] + c * a[q][k]);
+    let (first, second) = (a[p].clone(), a[q].clone());
+    for (k, (x, y)) in first.into_iter().zip(second).enumerate() {
+        (a[p][k], a[q][k]) = (c * x - s * y, s * x + c * y);
     }
     for row in vectors {
         (row[p], row[q]) = (c * row[p] - s * row[q], s * row[p] + c * row[q]);

@@ -260,7 +260,11 @@ fn group_names(question: &Question) -> Result<Vec<Vec<String>>, Refusal> {
     let mut groups = vec![Vec::new()];
     for levels in &question.groups {
         let with = |group: &Vec<String>| {
-            levels.names.iter().map(|name| [&group[..], &[name.clone()]].concat()).collect::<Vec<_>>()
+            levels
+                .names
+                .iter()
+                .map(|name| [&group[..], std::slice::from_ref(name)].concat())
+                .collect::<Vec<_>>()
         };
         groups = groups.iter().flat_map(with).collect();
     }

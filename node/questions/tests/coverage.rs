@@ -4,6 +4,8 @@
 //! probability 2e-3 a row, 5 % for all. Seeds are fixed: what passes once passes always. Where bins widen an interval it
 //! covers at least as often, and only the lower end is checked.
 
+#![allow(clippy::unwrap_used, reason = "a test that cannot go on fails")]
+
 mod statistics {
     pub(crate) mod data;
     mod local;

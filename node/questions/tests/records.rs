@@ -1,5 +1,7 @@
 //! Nothing fails because of what a record holds, and no record moves a sum further than its sensitivity.
 
+#![allow(clippy::unwrap_used, reason = "a test that cannot go on fails")]
+
 use proptest::prelude::*;
 use questions::columns::{Column, Columns, Row};
 use questions::contribution::sum;

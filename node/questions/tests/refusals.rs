@@ -1,5 +1,7 @@
 //! Everything that the specification refuses, with a message and a hint, before anything is spent.
 
+#![allow(clippy::unwrap_used, reason = "a test that cannot go on fails")]
+
 use questions::columns::{Column, Columns};
 use questions::language::parse;
 use questions::noise::{Terms, Trust, Unit};

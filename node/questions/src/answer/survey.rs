@@ -106,7 +106,7 @@ fn quantile(survey: &Survey, value: &Value, q: f64) -> Answer {
     // F_j − q·F_B: of those at or below j a share 1 − q counts, of those above −q.
     let half =
         half_width_in_deviations() * rank_deviation(survey, (cumulative[at], total), (at + 1, bins), q);
-    if !(half <= total / 4.0) {
+    if half.is_nan() || half > total / 4.0 {
         return Answer::none(TOO_FEW);
     }
     let edges = value.bin_bounds(bins);

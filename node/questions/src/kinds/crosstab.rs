@@ -49,7 +49,7 @@ impl Joined {
         let thin = |i: usize, j: usize| {
             let expected = rows[i] * columns[j] / total;
             // A NaN (no records at all) is thin too.
-            !(expected >= 4.0 * noise * (self.rows[i] * self.columns[j]).sqrt())
+            expected.is_nan() || expected < 4.0 * noise * (self.rows[i] * self.columns[j]).sqrt()
         };
         (0..rows.len()).any(|i| (0..columns.len()).any(|j| thin(i, j)))
     }

@@ -21,6 +21,5 @@ pub mod variance;
 /// Whether a ratio over `count` records is lost in noise: N < 4s.
 #[must_use]
 pub fn too_few(count: f64, noise: f64) -> bool {
-    // Also where the count is not a number.
-    !(count >= 4.0 * noise)
+    count.is_nan() || count < 4.0 * noise
 }

@@ -1,4 +1,5 @@
 //! Every section of `questions.json` to 1e-6: `./test vectors`, also with `MURMUR_VECTORS=DIR`.
+#![allow(clippy::unwrap_used, reason = "a test that cannot go on fails")]
 #![expect(clippy::print_stdout, reason = "`./test vectors` sums what is printed")]
 
 #[path = "../../../../privacy/tests/vectors/harness.rs"]
