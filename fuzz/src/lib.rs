@@ -22,7 +22,7 @@ use runtime::wire::{self, Frame, Limits};
 pub type Target = (&'static str, fn(&[u8]));
 
 /// All of them.
-pub const TARGETS: [Target; 9] = [
+pub const TARGETS: [Target; 10] = [
     ("frame", frame),
     ("hello", hello),
     ("swarm_file", swarm_file),
@@ -32,6 +32,7 @@ pub const TARGETS: [Target; 9] = [
     ("npy", npy),
     ("edges", edges),
     ("log", log),
+    ("question", question),
 ];
 
 /// Frames of members and of strangers: whatever can be read is written as it was.
@@ -201,4 +202,62 @@ fn in_file(bytes: &[u8], read: impl FnOnce(&Path)) {
     let mut file = tempfile::NamedTempFile::new().expect("a temporary file");
     file.write_all(bytes).expect("room for it");
     read(file.path());
+}
+
+/// Questions in the small SQL: whatever is accepted can be planned or is refused with a hint, and is answered whatever records hold.
+pub fn question(bytes: &[u8]) {
+    use questions::columns::{Column, Columns, Row};
+    use questions::noise::{Terms, Trust, Unit};
+    let Ok(text) = std::str::from_utf8(bytes) else { return };
+    let mut columns = Columns::default();
+    for declared in [
+        "age:bounds=0..110,integer",
+        "x:bounds=-1..1",
+        "sick:values=0+1",
+        "region:values=north+south",
+        "code:text=2",
+    ] {
+        columns.declare(declared.parse::<Column>().expect("a declaration")).expect("a column");
+    }
+    // Declarations are read from the same bytes.
+    if let Err(refusal) = text.parse::<Column>() {
+        assert!(!refusal.hint().is_empty());
+    }
+    let terms = Terms {
+        epsilon: 1.0,
+        delta: 1e-5,
+        contributors: 4,
+        honest: 3,
+        trust: Trust::Masked,
+        unit: Unit::Record,
+    };
+    let planned = questions::language::parse(text, &columns)
+        .and_then(|question| questions::plan::plan(question, terms, 10));
+    let plan = match planned {
+        Ok(plan) => plan,
+        Err(refusal) => {
+            assert!(!refusal.to_string().is_empty() && !refusal.hint().is_empty());
+            return;
+        }
+    };
+    assert!(u128::from(plan.summary().coordinates) <= questions::plan::MOST_COORDINATES);
+    // Exact noise for many numbers takes a second: large questions end with their plan.
+    if plan.summary().coordinates > 2_000 {
+        return;
+    }
+    questions::plan::expectations(&plan);
+    let rows: Vec<Row> =
+        [["30", "0.5", "1", "north", "a1"], ["", "NaN", "2", "", "\u{1}"], ["1e300", "-9", "0", "west", ""]]
+            .map(|cells| {
+                let cells: Vec<&str> = cells.to_vec();
+                let names = ["age", "x", "sick", "region", "code"];
+                columns
+                    .read(|name| names.iter().position(|known| *known == name).map(|at| cells[at].as_bytes()))
+            })
+            .to_vec();
+    let nodes: Vec<Vec<&Row>> = rows.iter().map(|row| vec![row]).collect();
+    let mut noise = |node: usize| -> Box<dyn privacy::noise::NoiseSource> {
+        Box::new(privacy::noise::danger_from_seed(1, &format!("noise/{node}")))
+    };
+    questions::simulate::simulate(&plan, &nodes, &mut noise, true).expect("masked questions are answered");
 }

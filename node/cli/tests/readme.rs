@@ -54,8 +54,21 @@ fn place(document: &Path) -> PathBuf {
 
 fn output(place: &Path, command: &str) -> String {
     let mut murmur = Command::cargo_bin("murmur").unwrap();
-    let assert = murmur.args(command.split_whitespace()).current_dir(place).assert().success();
+    let assert = murmur.args(words(command)).current_dir(place).assert().success();
     String::from_utf8(assert.get_output().stdout.clone()).unwrap()
+}
+
+/// The words of a command; what stands between double quotes is one.
+fn words(command: &str) -> Vec<String> {
+    let mut words = Vec::new();
+    for (at, part) in command.split('"').enumerate() {
+        if at % 2 == 1 {
+            words.push(part.to_owned());
+        } else {
+            words.extend(part.split_whitespace().map(str::to_owned));
+        }
+    }
+    words
 }
 
 /// A document in pieces: text that stays, and what each command printed according to it.

@@ -1,5 +1,6 @@
 //! The commands: one file each, `run(args) -> Result<ExitCode>`.
 
+mod ask;
 mod audit;
 mod completions;
 mod data;
@@ -25,6 +26,8 @@ pub(crate) enum Command {
     Sim(sim::Args),
     /// Attack a scenario as its own nodes could: lower bounds on ε beside the account's upper bound
     Audit(audit::Args),
+    /// Ask the swarm: private statistics in a small SQL, with cost and error shown beforehand
+    Ask(ask::Args),
     /// Show what is in a data set and how it would be divided
     Data(data::Args),
     /// Take part in a run: one participant, over libp2p
@@ -44,6 +47,7 @@ pub(crate) fn run(command: Command) -> Result<ExitCode> {
         Command::Privacy(args) => privacy::run(args),
         Command::Sim(args) => sim::run(&args),
         Command::Audit(args) => audit::run(&args),
+        Command::Ask(args) => ask::run(&args),
         Command::Data(args) => data::run(&args),
         Command::Node(args) => node::run(&args),
         Command::Swarm(args) => swarm::run(&args),

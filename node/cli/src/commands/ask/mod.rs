@@ -1,0 +1,163 @@
+//! `murmur ask`: statistics over everybody's data, with the guarantee, the price and the error shown before anything is spent.
+
+mod args;
+mod csv;
+mod data;
+mod declared;
+mod json;
+mod picture;
+mod table;
+
+use std::io::{IsTerminal, Write};
+use std::process::ExitCode;
+
+pub(crate) use args::Args;
+use args::Format;
+use privacy::noise::{NoiseSource, SystemNoise, danger_from_seed};
+use questions::answer::Answers;
+use questions::columns::{Columns, Row};
+use questions::contribution::chosen;
+use questions::language::parse;
+use questions::noise::{Terms, Trust, Unit};
+use questions::plan::{Plan, plan};
+use questions::refusal::Refusal;
+use questions::simulate::simulate;
+
+use crate::failure::{Failure, Result};
+use crate::output;
+
+/// Members below which a sum hides nobody.
+const LEAST_MEMBERS: u64 = 3;
+
+/// Plans, asks whether to go on, answers.
+pub(crate) fn run(args: &Args) -> Result<ExitCode> {
+    args.check()?;
+    let columns = declared::columns(args)?;
+    // Everything that the text alone can get wrong is said before a file is opened.
+    let question = parse(&args.question, &columns)?;
+    let Some(file) = &args.try_file else {
+        let failure = Failure::new("a running swarm cannot be asked yet");
+        return Err(failure.hint("try the question on a file of your own: `--try FILE --nodes 64`"));
+    };
+    let data = data::Table::read(file, &columns, args.by.as_deref())?;
+    let nodes = data.divide(args);
+    let terms = terms(args, nodes.len() as u64)?;
+    let records = args.expect.unwrap_or(data.records() as u64);
+    let plan = plan(question, terms, records)?;
+    if args.plan {
+        return show_plan(args, &plan);
+    }
+    if !args.yes && !confirmed(&plan, args)? {
+        eprintln!("nothing was asked and nothing was spent");
+        return Ok(ExitCode::from(1));
+    }
+    let counted = counted(&data, &nodes, terms.unit, args.seed);
+    let answers = answered(args, &plan, &counted)?;
+    write(args, &plan, &answers)
+}
+
+fn terms(args: &Args, contributors: u64) -> Result<Terms> {
+    let trust = args.trust();
+    if trust != Trust::Local && contributors < LEAST_MEMBERS {
+        return Err(Refusal::TooFewContributors { found: contributors, needed: LEAST_MEMBERS }.into());
+    }
+    let colluders = args.colluders.unwrap_or_else(|| (contributors.saturating_sub(1) / 3).max(1));
+    let honest = match trust {
+        Trust::Masked => contributors.saturating_sub(colluders),
+        Trust::Gossip | Trust::Local => contributors,
+    };
+    if args.epsilon > args.total {
+        let rule = "questions.total".to_owned();
+        return Err(Refusal::OverRule { asked: args.epsilon, rule, limit: args.total }.into());
+    }
+    Ok(Terms { epsilon: args.epsilon, delta: args.delta, contributors, honest, trust, unit: args.unit()? })
+}
+
+/// The records that count at each node: all, one of each person, or at most so many.
+fn counted<'a>(data: &'a data::Table, nodes: &[Vec<usize>], unit: Unit, seed: u64) -> Vec<Vec<&'a Row>> {
+    let of_node = |(at, records): (usize, &Vec<usize>)| {
+        let persons =
+            data.persons().map(|persons| records.iter().map(|&i| persons[i].clone()).collect::<Vec<_>>());
+        let key = format!("{seed}/{at}");
+        let kept = chosen(records.len(), persons.as_deref(), unit, key.as_bytes());
+        kept.into_iter().map(|i| data.row(records[i])).collect()
+    };
+    nodes.iter().enumerate().map(of_node).collect()
+}
+
+fn answered(args: &Args, plan: &Plan, nodes: &[Vec<&Row>]) -> Result<Answers> {
+    let mut noise = |node: usize| -> Box<dyn NoiseSource> {
+        match args.seed {
+            0 => match SystemNoise::new() {
+                Ok(system) => Box::new(system),
+                Err(_) => Box::new(danger_from_seed(0, &format!("noise/{node}"))),
+            },
+            seed => Box::new(danger_from_seed(seed, &format!("noise/{node}"))),
+        }
+    };
+    Ok(simulate(plan, nodes, &mut noise, args.population)?)
+}
+
+fn show_plan(args: &Args, plan: &Plan) -> Result<ExitCode> {
+    let text = match args.format {
+        Format::Table => table::plan(plan, args.total),
+        Format::Json => json::text(&json::plan_only(plan))?,
+        Format::Csv => csv::plan(plan),
+    };
+    output::write(args.out.as_deref(), text.as_bytes())?;
+    Ok(ExitCode::SUCCESS)
+}
+
+/// Shows the plan and lets the person decide; where nobody sits at the terminal the answer is no.
+fn confirmed(plan: &Plan, args: &Args) -> Result<bool> {
+    eprint!("{}", table::plan(plan, args.total));
+    if !std::io::stdin().is_terminal() {
+        return Ok(false);
+    }
+    eprint!("Ask it? [y/N] ");
+    std::io::stderr().flush()?;
+    let mut line = String::new();
+    std::io::stdin().read_line(&mut line)?;
+    Ok(matches!(line.trim().to_ascii_lowercase().as_str(), "y" | "yes"))
+}
+
+fn write(args: &Args, plan: &Plan, answers: &Answers) -> Result<ExitCode> {
+    let left = args.total - args.epsilon;
+    let text = match args.format {
+        Format::Table => table::answers(plan, answers, left, args.population),
+        Format::Json => json::text(&json::answers(plan, answers, left))?,
+        Format::Csv => csv::answers(plan, answers)?,
+    };
+    if let Some(path) = &args.svg {
+        let svg = picture::svg(plan, answers).ok_or_else(|| {
+            Failure::new("there is nothing to draw")
+                .hint("ask for `histogram(x)`, `survival(t, died)` or `crosstab(a, b)`")
+        })?;
+        output::write(Some(path), svg.as_bytes())?;
+    }
+    output::write(args.out.as_deref(), text.as_bytes())?;
+    Ok(ExitCode::SUCCESS)
+}
+
+/// The columns of a plan's groups, as JSON and CSV name them.
+fn group_names(plan: &Plan) -> Vec<String> {
+    plan.question.groups.iter().map(|levels| levels.text.clone()).collect()
+}
+
+impl From<Refusal> for Failure {
+    fn from(refusal: Refusal) -> Self {
+        let hint = refusal.hint();
+        Self::of(refusal, Some(hint))
+    }
+}
+
+/// All declared columns must be in the file.
+fn missing_columns(columns: &Columns, header: &[String]) -> Option<String> {
+    let absent: Vec<&str> = columns
+        .all()
+        .iter()
+        .map(|c| c.name.as_str())
+        .filter(|name| !header.iter().any(|h| h == name))
+        .collect();
+    (!absent.is_empty()).then(|| absent.join(", "))
+}
