@@ -28,6 +28,7 @@ pub mod metrics;
 pub mod model;
 pub mod optimiser;
 pub mod partition;
+pub mod schema;
 pub mod train;
 
 #[cfg(doctest)]
