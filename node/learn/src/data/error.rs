@@ -300,11 +300,8 @@ impl DataError {
 
 /// What was probably meant by each name that is not there.
 fn nearest_columns(wanted: &[String], columns: &[String]) -> Option<String> {
-    let near: Vec<String> = wanted
-        .iter()
-        .filter_map(|name| nearest(name, columns))
-        .map(|name| format!("`{name}`"))
-        .collect();
+    let near: Vec<String> =
+        wanted.iter().filter_map(|name| nearest(name, columns)).map(|name| format!("`{name}`")).collect();
     (!near.is_empty()).then(|| format!("did you mean {}?", near.join(", ")))
 }
 

@@ -3,7 +3,8 @@
 mod arrays;
 mod builtin;
 mod checks;
-mod csv;
+mod coin;
+pub(crate) mod csv;
 mod dataset;
 mod error;
 mod input;
@@ -19,12 +20,13 @@ mod targets;
 
 pub use arrays::{ArrayOptions, read_arrays};
 pub use builtin::{breast_cancer, digits};
-pub use csv::{Categorical, CsvOptions, Missing, TargetKind, read_csv};
+pub use coin::{CoinOf, fingerprint, hold_out_by_coin};
+pub use csv::{Categorical, CsvOptions, Missing, RawTable, TargetKind, read_csv, read_table};
 pub use dataset::{Dataset, Groups, ImageShape, Loaded, MAX_RECORDS, Target, Targets, Task};
 pub use error::{DataError, Place};
 pub use libsvm::{LibsvmOptions, read_libsvm};
 pub use mnist::{MnistPart, read_mnist};
 pub use scaling::{Bounds, Scaling, scale_target};
-pub use source::{DataSource, LabelUse, SourceKind};
+pub use source::{DataSource, LabelUse, SOURCE_KEYS, SourceKey, SourceKeys, SourceKind, source_keys_page};
 pub use split::{Holdout, hold_out};
 pub use synthetic::{Blobs, ClusterWeights, TwoClusters};

@@ -68,7 +68,8 @@ pub fn iso_date(text: &str) -> Option<i32> {
     let mut parts = day.split('-');
     let mut number = |digits: usize| {
         let part = parts.next()?;
-        (part.len() == digits && part.bytes().all(|byte| byte.is_ascii_digit())).then(|| part.parse::<i32>().ok())?
+        (part.len() == digits && part.bytes().all(|byte| byte.is_ascii_digit()))
+            .then(|| part.parse::<i32>().ok())?
     };
     let (year, month, day) = (number(4)?, number(2)?, number(2)?);
     let month = time::Month::try_from(u8::try_from(month).ok()?).ok()?;
@@ -104,7 +105,16 @@ mod tests {
 
     #[test]
     fn what_is_no_date_is_none() {
-        for text in ["", "2000-1-1", "2000-13-01", "2000-00-10", "20000101", "2000-01-011", "+200-01-01", "ü000-01-01"] {
+        for text in [
+            "",
+            "2000-1-1",
+            "2000-13-01",
+            "2000-00-10",
+            "20000101",
+            "2000-01-011",
+            "+200-01-01",
+            "ü000-01-01",
+        ] {
             assert_eq!(iso_date(text), None, "{text}");
         }
         assert_eq!(day_number(f64::NAN), None);
@@ -113,9 +123,12 @@ mod tests {
 
     #[test]
     fn declared_formats_read_what_iso_reads() {
-        for (format, cell) in
-            [("%d.%m.%Y", "31.05.2024"), ("%m/%d/%Y", "05/31/2024"), ("%Y%m%d", "20240531"), ("iso", "2024-05-31")]
-        {
+        for (format, cell) in [
+            ("%d.%m.%Y", "31.05.2024"),
+            ("%m/%d/%Y", "05/31/2024"),
+            ("%Y%m%d", "20240531"),
+            ("iso", "2024-05-31"),
+        ] {
             let format = DateFormat::parse(format).unwrap();
             assert_eq!(format.day(cell), iso_date("2024-05-31"), "{format}");
             assert_eq!(format.day("31.02.2024x"), None);

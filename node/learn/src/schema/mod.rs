@@ -29,11 +29,13 @@
 //! ```
 
 mod date;
+mod draft;
 mod error;
 mod read;
 mod show;
 
 pub use date::{DateFormat, day_number, iso_date};
+pub use draft::draft;
 pub use error::SchemaError;
 
 use std::collections::BTreeMap;

@@ -112,7 +112,9 @@ fn build(file: File, problems: &mut Vec<String>) -> Schema {
 fn check_label(label: &Label, column: Option<&Column>, problems: &mut Vec<String>) {
     let name = &label.column;
     match (column.map(|column| &column.kind), label.above) {
-        (None, _) => problems.push(format!("`schema.label = {name:?}` is not declared: add `[columns.{name}]`")),
+        (None, _) => {
+            problems.push(format!("`schema.label = {name:?}` is not declared: add `[columns.{name}]`"))
+        }
         (Some(Kind::Number { .. }), _) | (Some(Kind::Words { other: false, .. }), None) => {}
         (Some(Kind::Words { other: true, .. }), _) => {
             problems.push(format!("`columns.{name}`: a label has no other values than the declared ones"));
@@ -210,13 +212,11 @@ fn number(declared: &Declared, problems: &mut Vec<String>) -> Option<Kind> {
     Some(Kind::Number { bounds, integer: declared.integer })
 }
 
-fn bounds(
-    declared: &Declared,
-    read: fn(&Value) -> Option<f64>,
-    problems: &mut Vec<String>,
-) -> Option<Range> {
+fn bounds(declared: &Declared, read: fn(&Value) -> Option<f64>, problems: &mut Vec<String>) -> Option<Range> {
     let Some(given) = &declared.bounds else {
-        problems.push("`bounds = [LOW, HIGH]` is missing: the least and the greatest value that can be meant".into());
+        problems.push(
+            "`bounds = [LOW, HIGH]` is missing: the least and the greatest value that can be meant".into(),
+        );
         return None;
     };
     let shown = || format!("`bounds = {}`", Value::Array(given.clone()));
@@ -240,7 +240,9 @@ fn fill(kind: &Kind, value: &Value) -> Result<Fill, String> {
     let wrong = |what: &str| format!("`fill = {value}` is not {what}");
     match kind {
         Kind::Number { .. } => real(value).map(Fill::Number).ok_or_else(|| wrong("a number")),
-        Kind::Date { .. } => day(value).map(Fill::Number).ok_or_else(|| wrong("a date such as \"2000-01-31\"")),
+        Kind::Date { .. } => {
+            day(value).map(Fill::Number).ok_or_else(|| wrong("a date such as \"2000-01-31\""))
+        }
         Kind::Words { values, .. } => word(value)
             .filter(|word| values.contains(word))
             .map(Fill::Word)

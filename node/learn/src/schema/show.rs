@@ -47,7 +47,10 @@ impl Column {
                 }
             }
             Kind::Words { values, other } => {
-                table.insert("values".into(), Value::Array(values.iter().cloned().map(Value::String).collect()));
+                table.insert(
+                    "values".into(),
+                    Value::Array(values.iter().cloned().map(Value::String).collect()),
+                );
                 if *other {
                     table.insert("other".into(), Value::Boolean(true));
                 }

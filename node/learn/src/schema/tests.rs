@@ -61,13 +61,19 @@ fn a_declaration_says_what_each_column_holds() {
     assert_eq!(schema.columns["region"].fill, Some(Fill::Word("south".into())));
     assert_eq!(schema.label_column().unwrap().values().unwrap(), ["no", "yes"]);
     assert_eq!(schema.person.as_deref(), Some("patient"));
-    assert_eq!(schema.columns["age"].kind, Kind::Number { bounds: Range { low: 0.0, high: 110.0 }, integer: true });
+    assert_eq!(
+        schema.columns["age"].kind,
+        Kind::Number { bounds: Range { low: 0.0, high: 110.0 }, integer: true }
+    );
 }
 
 #[test]
 fn a_schema_reads_back_from_its_own_text() {
-    for text in [CLINIC, "[columns.x]\nbounds = [0, 1]", "[schema]\nlabel = \"y\"\nabove = 0\ndraft = true\n[columns.x]\nbounds = [-1e300, 1e-3]\n[columns.y]\nbounds = [0, 4]"]
-    {
+    for text in [
+        CLINIC,
+        "[columns.x]\nbounds = [0, 1]",
+        "[schema]\nlabel = \"y\"\nabove = 0\ndraft = true\n[columns.x]\nbounds = [-1e300, 1e-3]\n[columns.y]\nbounds = [0, 4]",
+    ] {
         // The bounds of the last are too wide for single precision.
         let text = text.replace("-1e300", "-1e30");
         let schema = read(&text);
@@ -123,7 +129,10 @@ fn a_label_is_declared_never_filled_and_never_a_feature() {
     refused(&with("[columns.y]\nvalues = [0, 1]\nfeature = true"), &["cannot be a feature"]);
     refused(&with("[columns.y]\ntext = 3"), &["a number or one of `values`"]);
     refused(&with("[columns.y]\nvalues = [0, 1]\nother = true"), &["no other values"]);
-    refused("[schema]\nlabel = \"y\"\nabove = 1\n[columns.x]\nbounds = [0,1]\n[columns.y]\nvalues = [1, 2]", &["`schema.above`"]);
+    refused(
+        "[schema]\nlabel = \"y\"\nabove = 1\n[columns.x]\nbounds = [0,1]\n[columns.y]\nvalues = [1, 2]",
+        &["`schema.above`"],
+    );
     refused("[schema]\nabove = 1\n[columns.x]\nbounds = [0,1]", &["needs `schema.label`"]);
     refused("[schema]\nlabel = \"y\"\n[columns.y]\nvalues = [0, 1]", &["no column is a feature"]);
     refused("[columns.x]\nbound = [0, 1]", &["unknown field `bound`", "schema.toml"]);

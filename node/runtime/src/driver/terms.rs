@@ -9,7 +9,10 @@ use protocol::{Digest, Setup};
 
 /// Digest and text of what must be equal; the text is TOML, so that a difference has a name.
 pub(super) fn terms(setup: &Setup, config: &str) -> (Digest, String) {
-    let derived = derived(setup);
+    let mut derived = derived(setup);
+    if let Some(schema) = &setup.schema {
+        derived.push_str(&schema.to_toml());
+    }
     (Digest::of_text(&format!("{}\n{derived}", setup.digest)), format!("{config}\n{derived}"))
 }
 
@@ -44,6 +47,23 @@ mod tests {
         }
         let data = whole.train[0].clone();
         Setup::for_node(whole.config, data, None).unwrap()
+    }
+
+    #[test]
+    fn one_configuration_with_two_schemas_is_not_the_same_run_and_all_differences_are_named() {
+        let with = |columns: &str| {
+            let schema = learn::schema::Schema::from_toml(columns, "test").unwrap();
+            terms(&Setup { schema: Some(schema.into()), ..setup(true) }, "")
+        };
+        let (a, ours) = with("[columns.a]\nbounds = [0, 1]\n[columns.b]\nbounds = [0, 1]");
+        let (b, theirs) = with("[columns.a]\nbounds = [0, 2]\n[columns.c]\nbounds = [0, 1]");
+        assert_ne!(a, b);
+        let named = crate::network::differences(&ours, &theirs);
+        for start in
+            ["columns.a.bounds: ours [0.0, 1.0], theirs [0.0, 2.0]", "columns.b.bounds", "columns.c.bounds"]
+        {
+            assert!(named.iter().any(|line| line.starts_with(start)), "{start}: {named:?}");
+        }
     }
 
     #[test]

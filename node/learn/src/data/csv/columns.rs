@@ -83,10 +83,9 @@ impl Columns {
         }
         match self.features.is_empty() {
             false => Ok(()),
-            true => Err(DataError::Malformed {
-                file: self.file.clone(),
-                why: "no column is a feature".into(),
-            }),
+            true => {
+                Err(DataError::Malformed { file: self.file.clone(), why: "no column is a feature".into() })
+            }
         }
     }
 

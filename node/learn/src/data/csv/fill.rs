@@ -91,7 +91,8 @@ impl<'a> Filler<'a> {
     fn add(&mut self, row: u64, record: &csv::ByteRecord, problems: &mut Problems) -> Result<(), DataError> {
         let columns = self.columns;
         for (at, role) in &columns.features {
-            self.add_feature(row, (*at, role), record[*at].trim_ascii()).or_else(|error| problems.add(error))?;
+            self.add_feature(row, (*at, role), record[*at].trim_ascii())
+                .or_else(|error| problems.add(error))?;
         }
         if let Some(at) = columns.label {
             self.add_label(row, at, record[at].trim_ascii()).or_else(|error| problems.add(error))?;
@@ -101,9 +102,7 @@ impl<'a> Filler<'a> {
             self.filled.groups.push(self.group_index.get(id.as_ref()).copied().unwrap_or(0));
         }
         match columns.split {
-            Some(at) => {
-                self.add_split(row, at, record[at].trim_ascii()).or_else(|error| problems.add(error))
-            }
+            Some(at) => self.add_split(row, at, record[at].trim_ascii()).or_else(|error| problems.add(error)),
             None => Ok(()),
         }
     }
@@ -208,7 +207,8 @@ impl<'a> Filler<'a> {
         match &mut self.filled.targets {
             Targets::Class { labels, .. } => labels.push(class),
             Targets::Real(values) => {
-                let number = parse_number((cell, self.columns.decimal), LABEL, || self.columns.place(row, at))?;
+                let number =
+                    parse_number((cell, self.columns.decimal), LABEL, || self.columns.place(row, at))?;
                 values.push(number);
             }
             Targets::None => {}
@@ -245,7 +245,11 @@ fn positions(names: &[String]) -> BTreeMap<&str, u32> {
 const LABEL: (Cell, Option<f32>) = (Cell::Label, None);
 
 /// Where a word stands among others. Numbers that are names are one name however they are written: `1`, `+1` and `1.0`.
-fn position<K: std::borrow::Borrow<str> + Ord, V: Copy>(index: &BTreeMap<K, V>, text: &str, decimal: u8) -> Option<V> {
+fn position<K: std::borrow::Borrow<str> + Ord, V: Copy>(
+    index: &BTreeMap<K, V>,
+    text: &str,
+    decimal: u8,
+) -> Option<V> {
     index.get(text).copied().or_else(|| {
         let value: f64 = number(text.as_bytes(), decimal).filter(|value: &f64| value.is_finite())?;
         // Without the sign of a zero.

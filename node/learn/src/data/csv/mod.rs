@@ -9,10 +9,12 @@ mod dialect;
 mod fill;
 mod options;
 mod problems;
+mod raw;
 mod survey;
 
 pub(crate) use dialect::named as encoding_named;
 pub use options::{Categorical, CsvOptions, Missing, TargetKind};
+pub use raw::{RawTable, read_table};
 
 use super::dataset::{Dataset, Groups, Loaded};
 use super::error::DataError;

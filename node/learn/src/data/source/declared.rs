@@ -38,7 +38,12 @@ impl DataSource {
             split: own.split.clone(),
             ..CsvOptions::default()
         };
-        if *own != file || self.scale.is_some() || self.target_bounds.is_some() {
+        // Predictions are for all records.
+        let file = if label == LabelUse::IfThere { CsvOptions { split: None, ..file } } else { file };
+        if (CsvOptions { split: own.split.clone(), ..file.clone() } != *own)
+            || self.scale.is_some()
+            || self.target_bounds.is_some()
+        {
             return Err(self.refusal(
                 "the schema says what the columns are; behind the file stand only `delimiter`, `decimal`, `encoding`, `format`, `split`",
             ));
@@ -48,7 +53,8 @@ impl DataSource {
             LabelUse::IfThere => has_column(path, &file, schema)?,
         };
         let options = declared(schema, file, has_label);
-        let bounds = schema.features().filter_map(|(name, column)| Some((name.to_owned(), single(column.bounds()?))));
+        let bounds =
+            schema.features().filter_map(|(name, column)| Some((name.to_owned(), single(column.bounds()?))));
         let scale = Scaling::UnitsByName { bounds: bounds.collect(), default: None };
         let target_bounds = match (&schema.label, schema.label_column()) {
             (Some(label), Some(column)) if has_label && label.above.is_none() => column.bounds().map(single),

@@ -18,8 +18,10 @@ mod declared;
 mod display;
 mod keys;
 mod parse;
+mod table;
 
 pub use declared::LabelUse;
+pub use table::{SOURCE_KEYS, SourceKey, SourceKeys, source_keys_page};
 
 use std::path::PathBuf;
 

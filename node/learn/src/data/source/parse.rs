@@ -97,7 +97,8 @@ fn parse_file(path: &str, keys: &mut Keys) -> Result<SourceKind, String> {
         _ if !path.contains(['.', '/']) => Err(format!(
             "there is no set `{path}`; use digits, breast-cancer, blobs, two-clusters, mnist:FOLDER or a file"
         )),
-        _ => Err("the ending tells no format; add `format=` with csv, tsv, parquet, npy, npz, idx or libsvm".into()),
+        _ => Err("the ending tells no format; add `format=` with csv, tsv, parquet, npy, npz, idx or libsvm"
+            .into()),
     }
 }
 
@@ -136,11 +137,9 @@ fn sign(key: &str, text: &str) -> Result<char, String> {
         "tab" => Ok('\t'),
         "semicolon" => Ok(';'),
         "space" => Ok(' '),
-        other => other
-            .chars()
-            .next()
-            .filter(|_| other.chars().count() == 1)
-            .ok_or_else(|| format!("`{key}={other}` is not one character, `comma`, `point`, `tab`, `semicolon` or `space`")),
+        other => other.chars().next().filter(|_| other.chars().count() == 1).ok_or_else(|| {
+            format!("`{key}={other}` is not one character, `comma`, `point`, `tab`, `semicolon` or `space`")
+        }),
     }
 }
 
@@ -193,7 +192,11 @@ fn parse_categorical(text: &str) -> Result<Categorical, String> {
     let Some((column, rest)) = text.split_once('[') else { return Ok(Categorical::discovered(text)) };
     let words = rest.strip_suffix(']').ok_or_else(|| format!("`{text}` has no closing `]`"))?;
     let categories = words.split('|').map(|word| word.trim().to_string()).collect();
-    Ok(Categorical { column: column.trim().to_string(), categories: Some(categories), ..Categorical::default() })
+    Ok(Categorical {
+        column: column.trim().to_string(),
+        categories: Some(categories),
+        ..Categorical::default()
+    })
 }
 
 /// `fill=0`, `fill=age@40`, or several joined by `+`.
