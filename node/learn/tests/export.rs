@@ -57,7 +57,11 @@ fn schema(label: &str) -> Schema {
         "three" => "values = [0, 1, 2]",
         _ => "bounds = [0, 100]",
     };
-    Schema::from_toml(&format!("[schema]\nlabel = \"{label}\"\n{COLUMNS}\n[columns.{label}]\n{declared}\n"), "test").unwrap()
+    Schema::from_toml(
+        &format!("[schema]\nlabel = \"{label}\"\n{COLUMNS}\n[columns.{label}]\n{declared}\n"),
+        "test",
+    )
+    .unwrap()
 }
 
 /// A model with parameters that nobody trained, saved and read again.
@@ -68,7 +72,8 @@ fn saved(name: &str, spec: &ModelSpec, label: &str) -> Saved {
     let source: DataSource = rows.display().to_string().parse().unwrap();
     let data = source.with_schema(&schema, LabelUse::Needed).unwrap().load(1).unwrap().train;
     let model = spec.build(&data).unwrap();
-    let params: Vec<f32> = (0..model.parameter_count()).map(|at| ((at * 37 % 23) as f32 - 11.0) / 9.0).collect();
+    let params: Vec<f32> =
+        (0..model.parameter_count()).map(|at| ((at * 37 % 23) as f32 - 11.0) / 9.0).collect();
     let about = About::of(spec, &data, Some(&schema)).entries();
     let path = folder.join(format!("{name}.safetensors"));
     let info = CheckpointInfo { about, ..CheckpointInfo::default() };
@@ -124,7 +129,8 @@ fn python(modules: &str) -> Option<PathBuf> {
 }
 
 /// Unscaled features of the rows, by hand, in the order of the model.
-const FEATURES: &str = "[[20,-5000,1,0,0],[44.5,0,0,1,0],[111,180000,0,0,1],[65,100,0,0,0],[3,31415.9,0,0,1]]";
+const FEATURES: &str =
+    "[[20,-5000,1,0,0],[44.5,0,0,1,0],[111,180000,0,0,1],[65,100,0,0,0],[3,31415.9,0,0,1]]";
 
 fn compare(python: &Path, script: &str, name: &str, own: &[f32]) {
     let output = Command::new(python)

@@ -82,7 +82,10 @@ fn with_tables(tables: [(&str, &str); 2]) -> (Home, Vec<crate::rig::Node>) {
 fn nodes_whose_data_have_another_form_end_by_name_on_both_sides_and_spend_nothing() {
     let ours = table("a,b,y", ["no", "yes"], 60);
     for (theirs, expected) in [
-        (table("a,b,y", ["yes", "zz"], 60), "classes that only we have: `no`; classes that only they have: `zz`"),
+        (
+            table("a,b,y", ["yes", "zz"], 60),
+            "classes that only we have: `no`; classes that only they have: `zz`",
+        ),
         (table("b,a,y", ["no", "yes"], 60), "the same features in another order"),
         (table("a,b,c,y", ["no", "yes"], 60), "features that only they have: `c`"),
     ] {
@@ -105,7 +108,11 @@ const SCHEMA: &str = "[schema]\nlabel = \"y\"\n[columns.a]\nbounds = [0, 7]\n[co
 fn with_a_schema_the_file_is_all_that_a_node_names_whatever_the_order_of_its_columns() {
     let home = Home::with_schema("declared", 2, &TABLES, SCHEMA);
     let mut nodes = Vec::new();
-    for (node, content) in [table("a,b,y", ["no", "yes"], 60), table("b,a,y", ["yes", "no"], 60).replace(',', ";")].iter().enumerate() {
+    for (node, content) in
+        [table("a,b,y", ["no", "yes"], 60), table("b,a,y", ["yes", "no"], 60).replace(',', ";")]
+            .iter()
+            .enumerate()
+    {
         let file = home.path().join(format!("n{node}.csv"));
         std::fs::write(&file, content).expect("a file");
         nodes.push(home.command_with_data(node, &file.display().to_string()).go());
@@ -122,11 +129,13 @@ fn a_draft_a_missing_member_and_a_batch_that_nobody_knows_are_said_when_the_file
     std::fs::write(path("draft.toml"), SCHEMA.replace("[schema]", "[schema]\ndraft = true")).expect("a file");
     std::fs::write(path("schema.toml"), SCHEMA).expect("a file");
     let (draft, schema) = (path("draft.toml"), path("schema.toml"));
-    let init = |more: &[&str]| murmur(folder.path(), &[&["swarm", "init", "--nodes", "3", "--out", "f"], more].concat());
+    let init = |more: &[&str]| {
+        murmur(folder.path(), &[&["swarm", "init", "--nodes", "3", "--out", "f"], more].concat())
+    };
     let peer = runtime::PeerId::random().to_string();
     for (words, expected) in [
         (vec!["--schema", &draft], "is a draft that nobody has confirmed"),
-        (vec!["--schema", &schema], "`batch_size = \"all\"` needs to know"),
+        (vec!["--schema", &schema], "how many records every member has at least"),
         (vec!["--member", &peer], "1 members are named, and the run has 3 nodes"),
     ] {
         let output = init(&words);
@@ -135,6 +144,26 @@ fn a_draft_a_missing_member_and_a_batch_that_nobody_knows_are_said_when_the_file
         assert!(said.contains(expected), "{said}");
         assert!(!folder.path().join("f").exists());
     }
+    let words = [
+        "swarm",
+        "init",
+        "--nodes",
+        "3",
+        "--schema",
+        &schema,
+        "--set",
+        "partition.min_size=640",
+        "--out",
+        "g",
+    ];
+    assert!(murmur(folder.path(), &words).status.success());
+    let text = std::fs::read_to_string(folder.path().join("g")).expect("a file");
+    assert!(
+        text.contains("batch_size = 20")
+            && text.contains("learning_rate = 2.0")
+            && text.contains("clip_norm = 1.0"),
+        "by rule: {text}"
+    );
     let said = init(&[]).stderr;
     assert!(String::from_utf8_lossy(&said).contains("warning: `batch_size = \"all\"`"));
 }

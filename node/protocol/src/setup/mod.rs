@@ -7,8 +7,10 @@ mod algorithm;
 mod data;
 mod error;
 mod plan;
+mod recommend;
 
 pub use error::SetupError;
+pub use recommend::recommended;
 
 use std::sync::Arc;
 

@@ -1,6 +1,6 @@
 //! `murmur swarm init`: the swarm file.
 
-use super::check::configuration;
+use super::check::{configuration, configuration_by_rule};
 use crate::failure::{Failure, Result};
 use learn::schema::Schema;
 use protocol::config::{AlgorithmKind, Config};
@@ -37,6 +37,7 @@ pub(super) struct Args {
 
 /// Writes the file.
 pub(super) fn run(args: &Args) -> Result<ExitCode> {
+    let configuration = if args.schema.is_some() { configuration_by_rule } else { configuration };
     let config = configuration(args.config.as_deref(), &args.set, args.nodes, args.name.as_deref())?;
     let schema = args.schema.as_deref().map(|path| schema(path, &config)).transpose()?;
     let secret = Secret::generate().map_err(|error| Failure::of(error, None))?;
@@ -78,9 +79,10 @@ fn schema(path: &Path, config: &Config) -> Result<Schema> {
         return Err(Failure::new(format!("`{}` does not say what is to be predicted", path.display()))
             .hint("add `label = \"COLUMN\"` under `[schema]`"));
     }
-    if needs_all_sizes(config) {
-        return Err(Failure::new("`batch_size = \"all\"` needs to know how many records every node has")
-            .hint("agree on a number, such as `--set batch_size=32`: sums are divided by it at every node"));
+    if config.partition.min_size <= 1 && config.privacy.adjacency == Adjacency::Record {
+        return Err(Failure::new("nobody has said how many records every member has at least").hint(
+            "`--set partition.min_size=200`, say: the noise is planned for a member with so many, after `test_fraction` of them was kept apart",
+        ));
     }
     Ok(schema)
 }
