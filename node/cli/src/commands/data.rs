@@ -31,6 +31,7 @@ const NODES: usize = 10;
 #[command(after_help = EXAMPLES)]
 pub(crate) struct Args {
     /// A data set by name or file, with keys: `digits`, `blobs:nodes=5`, `file.csv:label=y`
+    #[arg(allow_hyphen_values = true)]
     source: String,
     /// How to divide it: iid, shards:per_node=2, dirichlet:alpha=0.5, pathological:classes_per_node=2,
     /// quantity-skew:alpha=0.5, natural; each also with min_size=N

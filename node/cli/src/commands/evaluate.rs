@@ -23,6 +23,7 @@ pub(crate) struct Args {
     /// A model of murmur: `model.safetensors`
     model: PathBuf,
     /// Records with what was to be predicted; the model knows how to read them
+    #[arg(allow_hyphen_values = true)]
     data: String,
     /// What to print
     #[arg(long, value_enum, default_value_t = Format::Table)]

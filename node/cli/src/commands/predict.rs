@@ -24,6 +24,7 @@ pub(crate) struct Args {
     /// A model of murmur: `model.safetensors`
     model: PathBuf,
     /// Records; what is to be predicted need not be there
+    #[arg(allow_hyphen_values = true)]
     data: String,
     /// Write to this file instead of stdout
     #[arg(long, value_name = "FILE")]

@@ -18,7 +18,7 @@ use std::sync::Arc;
 #[derive(Debug, clap::Args)]
 pub(super) struct DataArgs {
     /// This node's own data: a file or a named data set, as for `murmur data`
-    #[arg(long, value_name = "SOURCE")]
+    #[arg(long, value_name = "SOURCE", allow_hyphen_values = true)]
     data: Option<String>,
     /// For demonstrations: share I of N of the run's own data set, divided as its configuration says
     #[arg(long, value_name = "I/N")]

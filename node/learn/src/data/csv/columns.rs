@@ -44,6 +44,7 @@ impl Columns {
             decimal: b'.',
         };
         columns.refuse_repeated_names()?;
+        columns.refuse_unknown_names(options)?;
         columns.label = options.label.as_deref().map(|name| columns.find(name)).transpose()?;
         columns.id = options.id.as_deref().map(|name| columns.find(name)).transpose()?;
         columns.split = options.split.as_deref().map(|name| columns.find(name)).transpose()?;
@@ -58,8 +59,6 @@ impl Columns {
     }
 
     fn assign_features(&mut self, options: &CsvOptions) -> Result<(), DataError> {
-        let named = options.missing.fill_column.keys().chain(options.dates.keys());
-        self.find_all(named)?;
         let dropped = self.find_all(options.drop.iter())?;
         let words = self.find_all(options.categorical.iter().map(|words| &words.column))?;
         let mut order = match &options.features {
@@ -123,6 +122,20 @@ impl Columns {
 
     fn unknown(&self, wanted: Vec<String>) -> DataError {
         DataError::UnknownColumn { file: self.file.clone(), wanted, columns: self.names.clone() }
+    }
+
+    /// All that are asked for and not there, at once.
+    fn refuse_unknown_names(&self, options: &CsvOptions) -> Result<(), DataError> {
+        let jobs = [&options.label, &options.id, &options.split].into_iter().flatten();
+        let words = options.categorical.iter().map(|words| &words.column);
+        let named = jobs
+            .chain(words)
+            .chain(options.features.iter().flatten())
+            .chain(options.missing.fill_column.keys())
+            .chain(options.dates.keys())
+            .chain(&options.drop);
+        let asked: std::collections::BTreeSet<&String> = named.collect();
+        self.find_all(asked.into_iter()).map(drop)
     }
 
     fn refuse_repeated_names(&self) -> Result<(), DataError> {
