@@ -198,7 +198,13 @@ mod tests {
     #[test]
     fn a_model_no_better_than_the_base_rate_is_said_in_words() {
         assert!(judged([1, 0, 0, 0]).in_words().unwrap().starts_with("NO BETTER than always answering `0`"));
-        assert!(judged([1, 1, 0, 0]).in_words().unwrap().starts_with("hardly better"));
+        assert!(
+            judged([1, 1, 0, 0]).in_words().unwrap().starts_with("better than always answering `0` (50.0 %)")
+        );
+        let close =
+            Evaluation { records: 100, accuracy: Some(0.55), base_rate: Some(0.5), ..Evaluation::default() };
+        // Two standard errors are 0.1.
+        assert!(close.in_words().unwrap().starts_with("hardly better"));
     }
 
     #[test]
