@@ -219,8 +219,9 @@ mod tests {
         ];
         let mut rows: Vec<Vec<String>> = rows.iter().map(|row| row.map(String::from).to_vec()).collect();
         // More words than are taken for categories.
+        let first = rows[0].clone();
         rows.extend((0..100).map(|at| {
-            let mut row = rows[0].clone();
+            let mut row = first.clone();
             row[5] = format!("more {at}");
             row
         }));
