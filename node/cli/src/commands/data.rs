@@ -91,7 +91,7 @@ pub(crate) fn run(args: &Args) -> Result<ExitCode> {
 /// A schema of a table, as far as one file tells.
 fn draft(source: &DataSource) -> Result<String> {
     let SourceKind::Csv(path, options) = &source.kind else {
-        return Err(Failure::new("a schema is for tables with names above their columns: CSV or Parquet"));
+        return Err(Failure::new("a schema is for tables with names above their columns: CSV"));
     };
     let table = read_table(path, options)?;
     let (label, person) = (options.label.as_deref(), options.id.as_deref());

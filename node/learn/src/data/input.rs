@@ -47,7 +47,7 @@ impl Input {
         Self::File(path.as_ref().to_path_buf())
     }
 
-    /// A file of a table: `-` is standard input, which can be read once and is kept; Parquet is turned into text.
+    /// A file of a table: `-` is standard input, which can be read once and is kept.
     pub(crate) fn table(path: impl AsRef<Path>) -> Result<Self, DataError> {
         let path = path.as_ref();
         if path == Path::new("-") {

@@ -29,7 +29,7 @@ impl DataSource {
     /// No table with names above its columns, or a key that the schema decides.
     pub fn with_schema(&self, schema: &Schema, label: LabelUse) -> Result<Self, DataError> {
         let SourceKind::Csv(path, own) = &self.kind else {
-            return Err(self.refusal("a schema is for tables with names above their columns: CSV or Parquet"));
+            return Err(self.refusal("a schema is for tables with names above their columns: CSV"));
         };
         let file = CsvOptions {
             delimiter: own.delimiter,

@@ -6,7 +6,7 @@
 //! blobs:nodes=20,classes=5,heterogeneity=0.8        synthetic
 //! two-clusters:nodes=8,heterogeneity=2
 //! mnist:DIR                                         IDX files of the MNIST family in a folder
-//! houses.csv.gz:label=y,drop=longitude,scale=l2     CSV, Parquet, NPY, NPZ, IDX, libsvm; plain or gzipped
+//! houses.csv.gz:label=y,drop=longitude,scale=l2     CSV, NPY, NPZ, IDX, libsvm; plain or gzipped
 //! patients.csv:schema=clinic.toml                   a table whose columns a schema declares
 //! -:label=y                                         CSV from standard input
 //! ```
@@ -65,7 +65,7 @@ pub enum SourceKind {
     TwoClusters(TwoClusters, Option<u64>),
     /// A folder of the MNIST family.
     Mnist(PathBuf, MnistPart),
-    /// A table with names above its columns: CSV, Parquet, or CSV from standard input (`-`).
+    /// A table with names above its columns: CSV, or CSV from standard input (`-`).
     Csv(PathBuf, CsvOptions),
     /// An NPY, NPZ or IDX file.
     Arrays(PathBuf, ArrayOptions),
