@@ -26,6 +26,8 @@ pub struct CheckpointInfo {
     pub round: u64,
     /// The privacy guarantee in words, with ε, δ, adjacency and analysis; or that there is none.
     pub guarantee: String,
+    /// What else is known, by name: how records become features, what the classes are called, what the run was. See [`crate::saved`].
+    pub about: BTreeMap<String, String>,
 }
 
 /// Why a model cannot be saved or loaded.
@@ -147,13 +149,16 @@ fn to_bytes(model: &dyn Model, params: &[f32], info: &CheckpointInfo) -> Result<
         views.push((tensor.name, view));
         start = end;
     }
-    let metadata = BTreeMap::from([
+    let own = BTreeMap::from([
         ("config_digest", info.config_digest.clone()),
         ("format", FORMAT.to_owned()),
         ("guarantee", info.guarantee.clone()),
         ("model", model.kind().to_owned()),
         ("round", info.round.to_string()),
     ]);
+    let mut metadata: BTreeMap<&str, String> =
+        info.about.iter().map(|(key, value)| (key.as_str(), value.clone())).collect();
+    metadata.extend(own);
     Ok(layout(&views, &metadata))
 }
 
@@ -189,7 +194,7 @@ fn check_parameters(model: &dyn Model, params: &[f32]) -> Result<(), CheckpointE
     }
 }
 
-fn from_bytes(
+pub(crate) fn from_bytes(
     bytes: &[u8],
     path: &Path,
     model: &dyn Model,
@@ -197,7 +202,7 @@ fn from_bytes(
     let broken = |source| CheckpointError::Format { path: path.to_path_buf(), source };
     let (_, header) = SafeTensors::read_metadata(bytes).map_err(broken)?;
     let tensors = SafeTensors::deserialize(bytes).map_err(broken)?;
-    let info = read_info(header.metadata().as_ref().map(|map| move |key: &str| map.get(key).cloned()), path)?;
+    let info = read_info(header.metadata().iter().flatten(), path)?;
     let mut params = Vec::with_capacity(model.parameter_count());
     for wanted in model.tensors() {
         let needs = format!("F32 {:?}", wanted.shape);
@@ -218,16 +223,24 @@ fn from_bytes(
     Ok((params, info))
 }
 
-fn read_info(
-    metadata: Option<impl Fn(&str) -> Option<String>>,
+/// The metadata of a file, without its tensors.
+pub(crate) fn info_of(bytes: &[u8], path: &Path) -> Result<CheckpointInfo, CheckpointError> {
+    let broken = |source| CheckpointError::Format { path: path.to_path_buf(), source };
+    let (_, header) = SafeTensors::read_metadata(bytes).map_err(broken)?;
+    read_info(header.metadata().iter().flatten(), path)
+}
+
+fn read_info<'a>(
+    metadata: impl Iterator<Item = (&'a String, &'a String)>,
     path: &Path,
 ) -> Result<CheckpointInfo, CheckpointError> {
+    let mut about: BTreeMap<String, String> =
+        metadata.map(|(key, value)| (key.clone(), value.clone())).collect();
     let missing = |key: &'static str| CheckpointError::Metadata { path: path.to_path_buf(), key };
-    let entry = |key: &'static str| metadata.as_ref().and_then(|find| find(key)).ok_or_else(|| missing(key));
+    let mut entry = |key: &'static str| about.remove(key).ok_or_else(|| missing(key));
     entry("format").and_then(|format| if format == FORMAT { Ok(()) } else { Err(missing("format")) })?;
-    Ok(CheckpointInfo {
-        config_digest: entry("config_digest")?,
-        round: entry("round")?.parse().map_err(|_| missing("round"))?,
-        guarantee: entry("guarantee")?,
-    })
+    let (config_digest, guarantee) = (entry("config_digest")?, entry("guarantee")?);
+    let round = entry("round")?.parse().map_err(|_| missing("round"))?;
+    entry("model")?;
+    Ok(CheckpointInfo { config_digest, round, guarantee, about })
 }

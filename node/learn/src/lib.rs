@@ -23,11 +23,15 @@
 pub mod calibrate;
 pub mod checkpoint;
 pub mod data;
+pub mod evaluation;
+pub mod export;
 pub mod gradient;
 pub mod metrics;
 pub mod model;
 pub mod optimiser;
 pub mod partition;
+pub mod saved;
+pub mod schema;
 pub mod train;
 
 #[cfg(doctest)]

@@ -101,6 +101,40 @@ pub fn auc(scores: &[f32], positive: &[bool]) -> Result<f64, MetricError> {
     Ok(twice_won as f64 / (2.0 * positives as f64 * negatives as f64))
 }
 
+/// Mean of −ln of the probability that the right class was given; one that was given none counts as 1e-15.
+///
+/// # Errors
+/// No predictions, another number of them than of truths, a label without a probability, or a value that is not finite.
+pub fn log_loss(probabilities: &[&[f32]], truth: &[u32]) -> Result<f64, MetricError> {
+    check_lengths(probabilities.len(), truth.len())?;
+    let mut total = 0.0;
+    for (index, (row, &label)) in probabilities.iter().zip(truth).enumerate() {
+        let given = row.get(label as usize).map_or(f64::NAN, |&value| f64::from(value));
+        if !given.is_finite() {
+            return Err(MetricError::NotFinite { index, value: given });
+        }
+        total -= libm::log(given.clamp(1e-15, 1.0));
+    }
+    Ok(total / truth.len() as f64)
+}
+
+/// The expected calibration error over ten bins of equal width (Naeini, Cooper, Hauskrecht 2015): how far what was said is from what happened, bin by
+/// bin, weighted by records.
+///
+/// # Errors
+/// No probabilities, another number of them than of events, or a value that is not finite.
+pub fn calibration_error(said: &[f32], happened: &[bool]) -> Result<f64, MetricError> {
+    const BINS: usize = 10;
+    check_lengths(said.len(), happened.len())?;
+    check_finite(said.iter().map(|&x| f64::from(x)))?;
+    let mut gaps = [0.0; BINS];
+    for (&probability, &event) in said.iter().zip(happened) {
+        let bin = ((f64::from(probability) * BINS as f64) as usize).min(BINS - 1);
+        gaps[bin] += f64::from(probability) - f64::from(u8::from(event));
+    }
+    Ok(gaps.iter().map(|gap| gap.abs()).sum::<f64>() / said.len() as f64)
+}
+
 /// Mean and spread of repeated measurements (nodes, seeds).
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
 pub struct MeanSpread {

@@ -22,6 +22,7 @@ fn info() -> CheckpointInfo {
         config_digest: "a1b2".into(),
         round: 17,
         guarantee: "ε = 2 at δ = 1e-5, record level, analysis `local`".into(),
+        about: [("run".to_owned(), "clinic".to_owned())].into(),
     }
 }
 

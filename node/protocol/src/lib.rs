@@ -68,7 +68,7 @@ pub use settings::{
     Algorithm, BudgetRule, GossipSettings, RoundsSettings, RunId, Scope, Settings, StepRule, Timeouts,
     WalkSettings,
 };
-pub use setup::{Setup, SetupError};
+pub use setup::{Setup, SetupError, recommended};
 pub use time::Time;
 pub use values::{Digest, Values};
 

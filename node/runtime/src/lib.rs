@@ -23,6 +23,7 @@
 //!     config: config.to_toml(),
 //!     secret: Secret::generate()?,
 //!     roster: Vec::new(),
+//!     schema: None,
 //! };
 //! file.create(&folder.path().join("clinic.toml"))?;
 //! assert_eq!(SwarmFile::load(&folder.path().join("clinic.toml"))?.nodes, 3);

@@ -10,7 +10,7 @@ use protocol::Digest;
 use serde::{Deserialize, Serialize};
 
 /// Differences of one kind that are listed before the rest is only counted.
-const LISTED: usize = 4;
+const LISTED: usize = 40;
 /// Characters of a name that travel.
 const LONGEST: usize = 120;
 /// Bytes of all names of one kind that travel; the digest is about all.
@@ -116,7 +116,7 @@ impl Schema {
     pub(crate) fn advice(&self, theirs: &Self) -> String {
         let mut advice = Vec::new();
         if self.features != theirs.features || self.columns != theirs.columns {
-            advice.push("every node needs the same features in the same order".to_owned());
+            advice.push("every node needs the same features in the same order; `murmur swarm init --schema` makes it so, whatever the order of the files".to_owned());
         }
         if self.classes != theirs.classes || self.class_names != theirs.class_names {
             let all = self.all_classes(theirs).unwrap_or_else(|| "A+B+C".to_owned());
@@ -139,25 +139,33 @@ impl Schema {
     }
 }
 
+/// As sets, all at once: one name more would shift all behind it.
 fn different_names(kind: &str, ours: &Names, theirs: &Names) -> Vec<String> {
     if ours.digest == theirs.digest {
         return Vec::new();
     }
-    let name = |names: &Names, at: usize| {
-        names.shown.get(at).map_or_else(|| "none".to_owned(), |name| format!("`{}`", clip(name)))
+    let only = |left: &Names, right: &Names| {
+        let known: BTreeSet<&String> = right.shown.iter().collect();
+        let missing: Vec<String> = left
+            .shown
+            .iter()
+            .filter(|name| !known.contains(name))
+            .map(|name| format!("`{}`", clip(name)))
+            .collect();
+        let rest = missing.len().saturating_sub(LISTED);
+        let more = if rest > 0 { format!(" and {rest} more") } else { String::new() };
+        (!missing.is_empty())
+            .then(|| format!("{}{more}", missing.into_iter().take(LISTED).collect::<Vec<_>>().join(", ")))
     };
-    let longest = ours.shown.len().max(theirs.shown.len());
-    let differing: Vec<usize> =
-        (0..longest).filter(|&at| ours.shown.get(at) != theirs.shown.get(at)).collect();
-    let mut found: Vec<String> = differing
-        .iter()
-        .take(LISTED)
-        .map(|&at| format!("{kind} {at}: ours {}, theirs {}", name(ours, at), name(theirs, at)))
-        .collect();
-    match differing.len() {
-        0 => found.push(format!("names of the {kind}s behind the first {longest}")),
-        count if count > LISTED => found.push(format!("and {} more", count - LISTED)),
-        _ => {}
+    let plural = if kind == "class" { "classes".to_owned() } else { format!("{kind}s") };
+    let mut found = Vec::new();
+    found.extend(only(ours, theirs).map(|names| format!("{plural} that only we have: {names}")));
+    found.extend(only(theirs, ours).map(|names| format!("{plural} that only they have: {names}")));
+    if found.is_empty() {
+        found.push(match ours.shown == theirs.shown {
+            true => format!("names of the {plural} behind the first {}", ours.shown.len()),
+            false => format!("the same {plural} in another order"),
+        });
     }
     found
 }
@@ -186,24 +194,23 @@ mod tests {
     }
 
     #[test]
-    fn names_are_compared_by_place_and_the_hint_declares_all_classes() {
+    fn names_are_compared_as_sets_and_the_hint_declares_all_classes() {
         let ours = schema(&["a", "b"], &["no", "yes"]);
         let theirs = schema(&["b", "a"], &["yes", "zz"]);
         assert_ne!(ours.digest(), theirs.digest());
         assert_eq!(
             ours.differences(&theirs),
             [
-                "feature 0: ours `a`, theirs `b`",
-                "feature 1: ours `b`, theirs `a`",
-                "class 0: ours `no`, theirs `yes`",
-                "class 1: ours `yes`, theirs `zz`",
+                "the same features in another order",
+                "classes that only we have: `no`",
+                "classes that only they have: `zz`",
             ]
         );
         assert!(ours.advice(&theirs).contains("`classes=no+yes+zz`"), "{}", ours.advice(&theirs));
         let wider = schema(&["a", "b", "c"], &["no", "yes"]);
         assert_eq!(
             ours.differences(&wider),
-            ["features: ours 2, theirs 3", "feature 2: ours none, theirs `c`"]
+            ["features: ours 2, theirs 3", "features that only they have: `c`"]
         );
     }
 

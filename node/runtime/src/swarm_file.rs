@@ -5,6 +5,7 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
+use learn::schema::Schema;
 use libp2p::{Multiaddr, PeerId};
 use protocol::Digest;
 use serde::{Deserialize, Serialize};
@@ -25,6 +26,8 @@ pub struct SwarmFile {
     pub secret: Secret,
     /// The members, where they are known beforehand: nobody else is let in.
     pub roster: Vec<Member>,
+    /// What the columns of everybody's tables are, where that was agreed on.
+    pub schema: Option<Schema>,
 }
 
 /// A member that is known beforehand.
@@ -47,6 +50,10 @@ struct File {
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     roster: Vec<Entry>,
     config: toml::Table,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    schema: Option<toml::Table>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    columns: Option<toml::Table>,
 }
 
 #[derive(Debug, Serialize, Deserialize)]
@@ -141,7 +148,8 @@ impl SwarmFile {
 
     fn check(file: File) -> Result<Self, Problem> {
         let config = canonical(&file.config);
-        let found = Digest::of_text(&config);
+        let schema = declared(file.schema, file.columns)?;
+        let found = digest(&config, schema.as_ref());
         if found != file.digest {
             return Err(Problem::Edited { found, stated: file.digest });
         }
@@ -156,7 +164,7 @@ impl SwarmFile {
         if file.nodes < 2 {
             return Err(Problem::Value(format!("a swarm has at least two nodes, `nodes = {}`", file.nodes)));
         }
-        Ok(Self { name: file.name, nodes: file.nodes, config, secret, roster })
+        Ok(Self { name: file.name, nodes: file.nodes, config, secret, roster, schema })
     }
 
     /// Writes a new file for its owner only; an existing one is not replaced.
@@ -167,13 +175,17 @@ impl SwarmFile {
         let io = |source| SwarmFileError::Io { doing: "write", path: path.into(), source };
         let config: toml::Table =
             toml::from_str(&self.config).map_err(|error| syntax(path, &self.config, error))?;
+        let mut schema = self.schema.as_ref().map(Schema::to_table).unwrap_or_default();
+        let mut part = |name: &str| schema.remove(name).and_then(|part| part.as_table().cloned());
         let file = File {
             name: self.name.clone(),
             nodes: self.nodes,
             secret: self.secret.to_hex(),
-            digest: Digest::of_text(&canonical(&config)),
+            digest: digest(&canonical(&config), self.schema.as_ref()),
             roster: self.roster.iter().map(Member::entry).collect(),
             config,
+            schema: part("schema"),
+            columns: part("columns"),
         };
         let text = toml::to_string_pretty(&file).map_err(|error| io(std::io::Error::other(error)))?;
         let head = "# A murmur swarm file: whoever holds it may join. Keep it to the members.\n";
@@ -197,6 +209,22 @@ fn syntax(path: &Path, text: &str, mut error: toml::de::Error) -> SwarmFileError
 /// The text that the digest is about: independent of comments, spaces and the order of keys.
 fn canonical(config: &toml::Table) -> String {
     toml::to_string(config).expect("a parsed table has a text")
+}
+
+/// Of all that members agree on: the configuration, and the schema where there is one.
+fn digest(config: &str, schema: Option<&Schema>) -> Digest {
+    Digest::of_text(&format!("{config}{}", schema.map(Schema::to_toml).unwrap_or_default()))
+}
+
+fn declared(schema: Option<toml::Table>, columns: Option<toml::Table>) -> Result<Option<Schema>, Problem> {
+    if schema.is_none() && columns.is_none() {
+        return Ok(None);
+    }
+    let parts = [("schema", schema), ("columns", columns)];
+    let table: toml::Table =
+        parts.into_iter().filter_map(|(name, part)| Some((name.to_owned(), part?.into()))).collect();
+    let schema = Schema::from_toml(&canonical(&table), "the swarm file");
+    schema.map(Some).map_err(|error| Problem::Value(error.to_string()))
 }
 
 impl Member {
@@ -232,13 +260,25 @@ mod tests {
             config: "rounds = 20\n\n[privacy]\nepsilon = 4.0\n".into(),
             secret: Secret::generate().unwrap(),
             roster: (0..3).map(member).collect(),
+            schema: None,
         }
+    }
+
+    fn clinic() -> Schema {
+        Schema::from_toml(
+            "[schema]\nlabel = \"y\"\n[columns.x]\nbounds = [0, 1]\n[columns.y]\nvalues = [0, 1]",
+            "test",
+        )
+        .unwrap()
     }
 
     #[test]
     fn a_swarm_file_comes_back_as_it_was_written() {
         let folder = tempfile::tempdir().unwrap();
-        for (name, file) in [("a", sample()), ("b", SwarmFile { roster: Vec::new(), ..sample() })] {
+        let with_schema = SwarmFile { schema: Some(clinic()), ..sample() };
+        for (name, file) in
+            [("a", sample()), ("b", SwarmFile { roster: Vec::new(), ..sample() }), ("c", with_schema)]
+        {
             let path = folder.path().join(name);
             file.create(&path).unwrap();
             assert_eq!(SwarmFile::load(&path).unwrap(), file);
@@ -276,6 +316,13 @@ mod tests {
         assert!(matches!(refused, SwarmFileError::Edited { .. }), "{refused}");
         fs::write(&edited, text.replace("epsilon = 4.0", "epsilon = 4.0 # as agreed")).unwrap();
         SwarmFile::load(&edited).unwrap();
+        SwarmFile { schema: Some(clinic()), ..sample() }.create(&folder.path().join("c")).unwrap();
+        let declared = fs::read_to_string(folder.path().join("c")).unwrap();
+        assert!(declared.contains("[columns.x]"), "{declared}");
+        fs::write(&edited, declared.replace("1.0,\n]", "2.0,\n]").replace("[0.0, 1.0]", "[0.0, 2.0]"))
+            .unwrap();
+        let refused = SwarmFile::load(&edited).unwrap_err();
+        assert!(matches!(refused, SwarmFileError::Edited { .. }), "bounds were changed: {refused}");
         fs::write(&edited, text.replace("nodes = 3", "nodes = 4")).unwrap();
         let refused = SwarmFile::load(&edited).unwrap_err();
         assert!(refused.to_string().contains("names 3 members"), "{refused}");

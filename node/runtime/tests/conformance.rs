@@ -26,6 +26,7 @@ async fn over_libp2p(setup: &Setup) -> Vec<Outcome> {
         config: setup.config.to_toml(),
         secret: Secret::generate().expect("randomness"),
         roster: identities.iter().map(member).collect(),
+        schema: None,
     };
     let folders: Vec<TempDir> = (0..nodes).map(|_| tempfile::tempdir().expect("a folder")).collect();
     let mut drivers = Vec::new();

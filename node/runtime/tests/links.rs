@@ -67,7 +67,7 @@ async fn linked(network: &mut Network) -> PeerId {
 
 async fn turned_away(network: &mut Network) -> String {
     until(network, |event| match event {
-        Event::TurnedAway { reason, .. } => Some(reason),
+        Event::TurnedAway { reason, .. } | Event::Differs { reason, .. } => Some(reason),
         Event::Linked { link, .. } => panic!("{} was let in", link.peer),
         _ => None,
     })

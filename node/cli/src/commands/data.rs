@@ -1,9 +1,10 @@
 //! `murmur data SOURCE`: what is in a data set, and how it would be divided.
 
+use crate::commands::warnings;
 use crate::failure::{Failure, Result};
 use crate::output;
 use crate::table::Table;
-use learn::data::{DataError, DataSource, Dataset, Loaded, Task};
+use learn::data::{DataError, DataSource, Dataset, Loaded, SourceKind, Task, read_table};
 use learn::partition::{Assignment, LabelTable, PartitionError, PartitionSpec};
 use serde_json::{Value, json};
 use std::path::PathBuf;
@@ -16,7 +17,11 @@ file, plain or gzipped, with keys behind it: patients.csv:label=sick,id=hospital
 Examples:
   murmur data digits
   murmur data digits --partition dirichlet:alpha=0.5 --nodes 10 --seed 1
+  murmur data patients.csv:label=sick,id=patient --schema --out schema.toml
   murmur data heart.csv:label=num,above=0,id=hospital,fill=0 --partition natural --format svg --out skew.svg";
+
+/// What gradients are cut to where nothing else is said: rows far above it want scaling.
+const USUAL_CLIP_NORM: f64 = 1.0;
 
 /// Nodes to divide among where nothing says otherwise.
 const NODES: usize = 10;
@@ -26,6 +31,7 @@ const NODES: usize = 10;
 #[command(after_help = EXAMPLES)]
 pub(crate) struct Args {
     /// A data set by name or file, with keys: `digits`, `blobs:nodes=5`, `file.csv:label=y`
+    #[arg(allow_hyphen_values = true)]
     source: String,
     /// How to divide it: iid, shards:per_node=2, dirichlet:alpha=0.5, pathological:classes_per_node=2,
     /// quantity-skew:alpha=0.5, natural; each also with min_size=N
@@ -37,6 +43,9 @@ pub(crate) struct Args {
     /// Seed of the division and of synthetic data
     #[arg(long, default_value_t = 1)]
     seed: u64,
+    /// Draft a schema from a table: proposals for a person to confirm. Behind the file: `label=COLUMN,id=PERSON`
+    #[arg(long, conflicts_with_all = ["partition", "nodes", "format"])]
+    schema: bool,
     /// What to print
     #[arg(long, value_enum, default_value_t = Format::Table)]
     format: Format,
@@ -58,8 +67,13 @@ enum Format {
 /// Loads, divides and shows.
 pub(crate) fn run(args: &Args) -> Result<ExitCode> {
     let source: DataSource = args.source.parse()?;
+    if args.schema {
+        output::write(args.out.as_deref(), draft(&source)?.as_bytes())?;
+        return Ok(ExitCode::SUCCESS);
+    }
     let spec = partition_spec(args)?;
     let loaded = source.load(args.seed)?;
+    warnings::say(&warnings::of_data(&loaded.train, USUAL_CLIP_NORM));
     let division = spec.map(|spec| Division::new(spec, args, &loaded.train)).transpose()?;
     let text = match (args.format, &division) {
         (Format::Table, _) => table(&source, &loaded, division.as_ref()),
@@ -72,6 +86,23 @@ pub(crate) fn run(args: &Args) -> Result<ExitCode> {
     };
     output::write(args.out.as_deref(), text.as_bytes())?;
     Ok(ExitCode::SUCCESS)
+}
+
+/// A schema of a table, as far as one file tells.
+fn draft(source: &DataSource) -> Result<String> {
+    let SourceKind::Csv(path, options) = &source.kind else {
+        return Err(Failure::new("a schema is for tables with names above their columns: CSV"));
+    };
+    let table = read_table(path, options)?;
+    let (label, person) = (options.label.as_deref(), options.id.as_deref());
+    for name in [label, person].into_iter().flatten() {
+        if !table.names.iter().any(|column| column == name) {
+            let (file, wanted, columns) =
+                (path.display().to_string(), vec![name.to_owned()], table.names.clone());
+            return Err(DataError::UnknownColumn { file, wanted, columns }.into());
+        }
+    }
+    Ok(learn::schema::draft(&table, label, person))
 }
 
 /// A data set divided among nodes.

@@ -4,13 +4,17 @@ mod ask;
 mod audit;
 mod completions;
 mod data;
+mod evaluate;
+mod model;
 mod node;
 mod page;
+mod predict;
 mod privacy;
 pub(crate) mod report;
 mod sim;
 mod swarm;
 mod topology;
+pub(crate) mod warnings;
 
 use crate::failure::Result;
 use std::process::ExitCode;
@@ -30,6 +34,12 @@ pub(crate) enum Command {
     Ask(ask::Args),
     /// Show what is in a data set and how it would be divided
     Data(data::Args),
+    /// Judge a model by records that it has not learnt from
+    Evaluate(evaluate::Args),
+    /// Say what a model predicts for new records
+    Predict(predict::Args),
+    /// Show a saved model, or write it for other programs
+    Model(model::Args),
     /// Take part in a run: one participant, over libp2p
     Node(node::Args),
     /// Run a swarm of processes on this machine, or prepare one for many machines
@@ -49,6 +59,9 @@ pub(crate) fn run(command: Command) -> Result<ExitCode> {
         Command::Audit(args) => audit::run(&args),
         Command::Ask(args) => ask::run(&args),
         Command::Data(args) => data::run(&args),
+        Command::Evaluate(args) => evaluate::run(&args),
+        Command::Predict(args) => predict::run(&args),
+        Command::Model(args) => model::run(&args),
         Command::Node(args) => node::run(&args),
         Command::Swarm(args) => swarm::run(&args),
         Command::Report(args) => report::run(&args),

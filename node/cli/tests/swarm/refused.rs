@@ -79,22 +79,93 @@ fn with_tables(tables: [(&str, &str); 2]) -> (Home, Vec<crate::rig::Node>) {
 }
 
 #[test]
-fn nodes_whose_data_have_another_form_are_refused_by_name_and_spend_nothing() {
+fn nodes_whose_data_have_another_form_end_by_name_on_both_sides_and_spend_nothing() {
     let ours = table("a,b,y", ["no", "yes"], 60);
     for (theirs, expected) in [
-        (table("a,b,y", ["yes", "zz"], 60), "class 0: ours `no`, theirs `yes`"),
-        (table("b,a,y", ["no", "yes"], 60), "feature 0: ours `a`, theirs `b`"),
-        (table("a,b,c,y", ["no", "yes"], 60), "features: ours 2, theirs 3"),
+        (
+            table("a,b,y", ["yes", "zz"], 60),
+            "classes that only we have: `no`; classes that only they have: `zz`",
+        ),
+        (table("b,a,y", ["no", "yes"], 60), "the same features in another order"),
+        (table("a,b,c,y", ["no", "yes"], 60), "features that only they have: `c`"),
     ] {
-        let (home, mut nodes) = with_tables([(&ours, "label=y"), (&theirs, "label=y")]);
-        nodes[0].until(expected, |status| status["notice"].as_str()?.contains(expected).then_some(()));
-        nodes[1]
-            .until("a reason", |status| status["notice"].as_str()?.contains("another form").then_some(()));
-        assert!(nodes.into_iter().all(crate::rig::Node::stop));
+        let (home, nodes) = with_tables([(&ours, "label=y"), (&theirs, "label=y")]);
+        for (at, node) in nodes.into_iter().enumerate() {
+            let (code, said) = node.code();
+            assert_eq!(code, Some(2), "{expected}: {said}");
+            assert!(said.contains("cannot work with this node") && said.contains("another form"), "{said}");
+            assert!(at > 0 || said.contains(expected), "{expected}: {said}");
+        }
         for node in 0..2 {
             assert_eq!(home.records(node).len(), 0, "{expected}: something was spent");
         }
     }
+}
+
+const SCHEMA: &str = "[schema]\nlabel = \"y\"\n[columns.a]\nbounds = [0, 7]\n[columns.b]\nbounds = [0, 7]\n[columns.y]\nvalues = [\"no\", \"yes\"]\n";
+
+#[test]
+fn with_a_schema_the_file_is_all_that_a_node_names_whatever_the_order_of_its_columns() {
+    let home = Home::with_schema("declared", 2, &TABLES, SCHEMA);
+    let mut nodes = Vec::new();
+    for (node, content) in
+        [table("a,b,y", ["no", "yes"], 60), table("b,a,y", ["yes", "no"], 60).replace(',', ";")]
+            .iter()
+            .enumerate()
+    {
+        let file = home.path().join(format!("n{node}.csv"));
+        std::fs::write(&file, content).expect("a file");
+        nodes.push(home.command_with_data(node, &file.display().to_string()).go());
+    }
+    introduce(&mut nodes);
+    nodes.iter_mut().for_each(|node| node.until_round(2));
+    assert!(nodes.into_iter().all(crate::rig::Node::stop));
+}
+
+#[test]
+fn a_draft_a_missing_member_and_a_batch_that_nobody_knows_are_said_when_the_file_is_made() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let path = |name: &str| folder.path().join(name).display().to_string();
+    std::fs::write(path("draft.toml"), SCHEMA.replace("[schema]", "[schema]\ndraft = true")).expect("a file");
+    std::fs::write(path("schema.toml"), SCHEMA).expect("a file");
+    let (draft, schema) = (path("draft.toml"), path("schema.toml"));
+    let init = |more: &[&str]| {
+        murmur(folder.path(), &[&["swarm", "init", "--nodes", "3", "--out", "f"], more].concat())
+    };
+    let peer = runtime::PeerId::random().to_string();
+    for (words, expected) in [
+        (vec!["--schema", &draft], "is a draft that nobody has confirmed"),
+        (vec!["--schema", &schema], "how many records every member has at least"),
+        (vec!["--member", &peer], "1 members are named, and the run has 3 nodes"),
+    ] {
+        let output = init(&words);
+        let said = String::from_utf8_lossy(&output.stderr).into_owned();
+        assert_eq!(output.status.code(), Some(2), "{said}");
+        assert!(said.contains(expected), "{said}");
+        assert!(!folder.path().join("f").exists());
+    }
+    let words = [
+        "swarm",
+        "init",
+        "--nodes",
+        "3",
+        "--schema",
+        &schema,
+        "--set",
+        "partition.min_size=640",
+        "--out",
+        "g",
+    ];
+    assert!(murmur(folder.path(), &words).status.success());
+    let text = std::fs::read_to_string(folder.path().join("g")).expect("a file");
+    assert!(
+        text.contains("batch_size = 20")
+            && text.contains("learning_rate = 2.0")
+            && text.contains("clip_norm = 1.0"),
+        "by rule: {text}"
+    );
+    let said = init(&[]).stderr;
+    assert!(String::from_utf8_lossy(&said).contains("warning: `batch_size = \"all\"`"));
 }
 
 #[test]

@@ -29,10 +29,24 @@ pub(crate) struct Home {
 impl Home {
     /// Makes the swarm file.
     pub(crate) fn new(name: &str, nodes: usize, settings: &[&str]) -> Self {
+        Self::make(name, nodes, settings, None)
+    }
+
+    /// The same with a schema in it.
+    pub(crate) fn with_schema(name: &str, nodes: usize, settings: &[&str], schema: &str) -> Self {
+        Self::make(name, nodes, settings, Some(schema))
+    }
+
+    fn make(name: &str, nodes: usize, settings: &[&str], schema: Option<&str>) -> Self {
         let folder = tempfile::tempdir().expect("a folder");
         let mut command = Command::new(assert_cmd::cargo::cargo_bin!("murmur"));
         command.args(["swarm", "init", "--name", name, "--nodes", &nodes.to_string(), "--out"]);
         command.arg(folder.path().join("swarm.toml"));
+        if let Some(schema) = schema {
+            let path = folder.path().join("schema.toml");
+            std::fs::write(&path, schema).expect("a file");
+            command.arg("--schema").arg(path);
+        }
         settings.iter().for_each(|setting| {
             command.args(["--set", setting]);
         });
@@ -302,6 +316,13 @@ impl Node {
             }
         }
         self.process.wait().expect("it ends").success()
+    }
+
+    /// Lets it run to its end; its exit code and what it said.
+    pub(crate) fn code(mut self) -> (Option<i32>, String) {
+        while self.statuses.recv_timeout(PATIENCE).is_ok() {}
+        let code = self.process.wait().expect("it ends").code();
+        (code, std::fs::read_to_string(&self.errors).unwrap_or_default())
     }
 
     /// Resident memory in kilobytes.

@@ -63,13 +63,13 @@ pub enum DataError {
         /// Why.
         source: std::io::Error,
     },
-    /// A column that is not there.
-    #[error("`{file}` has no column `{column}`; its columns are {}", listed(columns))]
+    /// Columns that are not there.
+    #[error("`{file}` has no column {}; its columns are {}", listed(wanted), listed(columns))]
     UnknownColumn {
         /// The file.
         file: String,
-        /// The name asked for.
-        column: String,
+        /// The names asked for that are not there.
+        wanted: Vec<String>,
         /// The names that there are.
         columns: Vec<String>,
     },
@@ -92,6 +92,16 @@ pub enum DataError {
         text: String,
         /// What the column is for.
         cell: Cell,
+    },
+    /// Text where a date should be.
+    #[error("{place}: `{text}` is not a date of the form `{format}`")]
+    NotADate {
+        /// Where.
+        place: Place,
+        /// What is there.
+        text: String,
+        /// How dates are written here.
+        format: String,
     },
     /// An infinity or something that is no number.
     #[error("{place}: `{text}` is not a finite number")]
@@ -153,6 +163,21 @@ pub enum DataError {
         /// Fields of the row.
         found: u64,
     },
+    /// All that is wrong with the cells and rows of a file.
+    #[error("`{file}` has {total} problems:\n  - {}", problems.join("\n  - "))]
+    Several {
+        /// The file.
+        file: String,
+        /// A sentence for each kind of problem in each column, with rows.
+        problems: Vec<String>,
+        /// How many there are.
+        total: u64,
+        /// What could be done about them.
+        hints: Vec<String>,
+    },
+    /// A schema that cannot be read.
+    #[error(transparent)]
+    Schema(#[from] crate::schema::SchemaError),
     /// A file that ends too early.
     #[error("`{file}` is truncated: {what} needs {expected} bytes, but there are {found}")]
     Truncated {
@@ -238,11 +263,13 @@ impl DataError {
     pub fn hint(&self) -> Option<String> {
         match self {
             Self::Open { path, .. } => nearest_file(path).map(|name| format!("did you mean `{name}`?")),
-            Self::UnknownColumn { column, columns, .. } => {
-                nearest(column, columns).map(|name| format!("did you mean `{name}`?"))
-            }
+            Self::UnknownColumn { wanted, columns, .. } => nearest_columns(wanted, columns),
+            Self::NotANumber { place, text, .. } if has_decimal_comma(text) => Some(format!(
+                "`{text}` in column `{}` looks like a decimal comma: say `decimal=comma` behind the file",
+                place.column
+            )),
             Self::NotANumber { place: Place { column, .. }, cell: Cell::Feature, .. } => Some(format!(
-                "if it is what to predict, say `label={column}`; declare a column of words with `categorical={column}`, or leave it out with `drop={column}`"
+                "declare a column of words with `categorical={column}`, one of dates with `date={column}@%d.%m.%Y`, leave it out with `drop={column}`, or, if it is what to predict, say `label={column}`"
             )),
             Self::NotANumber { .. } => Some("labels that are words are declared with `classes=A+B+C`".into()),
             Self::NotFinite { text, .. } if text.eq_ignore_ascii_case("nan") => Some(
@@ -262,10 +289,24 @@ impl DataError {
             Self::UnequalRows { .. } => {
                 Some("check for a separator inside a field, which needs quotes around the field".into())
             }
+            Self::NotADate { .. } => Some("say how dates are written: `%d.%m.%Y`, `%m/%d/%Y`, `iso`".into()),
+            Self::Several { hints, .. } => (!hints.is_empty()).then(|| hints.join("\n      ")),
+            Self::Schema(error) => Some(error.hint()),
             Self::Truncated { .. } => Some("fetch or copy the file again".into()),
             _ => None,
         }
     }
+}
+
+/// What was probably meant by each name that is not there.
+fn nearest_columns(wanted: &[String], columns: &[String]) -> Option<String> {
+    let near: Vec<String> =
+        wanted.iter().filter_map(|name| nearest(name, columns)).map(|name| format!("`{name}`")).collect();
+    (!near.is_empty()).then(|| format!("did you mean {}?", near.join(", ")))
+}
+
+fn has_decimal_comma(text: &str) -> bool {
+    text.matches(',').count() == 1 && !text.contains('.') && text.replace(',', ".").parse::<f64>().is_ok()
 }
 
 /// Names in backquotes, at most forty of them.

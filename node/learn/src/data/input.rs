@@ -6,6 +6,7 @@
 use std::fs::File;
 use std::io::{self, BufRead, BufReader, Cursor, Read};
 use std::path::{Path, PathBuf};
+use std::sync::{Arc, OnceLock};
 
 use flate2::read::MultiGzDecoder;
 
@@ -17,11 +18,21 @@ const BUFFER: usize = 1 << 16;
 /// The first two bytes of every gzip member (RFC 1952).
 const GZIP_MAGIC: [u8; 2] = [0x1f, 0x8b];
 
+/// The first bytes of every Parquet file.
+const PARQUET_MAGIC: &[u8] = b"PAR1";
+
 /// Something that can be read from its beginning as often as needed.
 #[derive(Debug, Clone)]
 pub(crate) enum Input {
     /// A file.
     File(PathBuf),
+    /// What came through standard input or was unpacked, in a file without a name that is gone with the program.
+    Spooled {
+        /// What it is called in errors.
+        name: String,
+        /// The content.
+        file: Arc<File>,
+    },
     /// A set inside the program.
     Embedded {
         /// What it is called in errors.
@@ -36,9 +47,23 @@ impl Input {
         Self::File(path.as_ref().to_path_buf())
     }
 
+    /// A file of a table: `-` is standard input, which can be read once and is kept.
+    pub(crate) fn table(path: impl AsRef<Path>) -> Result<Self, DataError> {
+        let path = path.as_ref();
+        if path == Path::new("-") {
+            return standard_input();
+        }
+        let input = Self::file(path);
+        if input.beginning(PARQUET_MAGIC.len())? == PARQUET_MAGIC {
+            return super::parquet::to_csv(path);
+        }
+        Ok(input)
+    }
+
     /// What it is called in errors.
     pub(crate) fn name(&self) -> String {
         match self {
+            Self::Spooled { name, .. } => name.clone(),
             Self::File(path) => path.display().to_string(),
             Self::Embedded { name, .. } => (*name).to_string(),
         }
@@ -86,17 +111,57 @@ impl Input {
     fn open_raw(&self) -> Result<Box<dyn BufRead>, DataError> {
         match self {
             Self::Embedded { bytes, .. } => Ok(Box::new(Cursor::new(*bytes))),
+            Self::Spooled { file, .. } => {
+                let reader = SpoolReader { file: Arc::clone(file), at: 0 };
+                Ok(Box::new(BufReader::with_capacity(BUFFER, reader)))
+            }
             Self::File(path) => {
                 let cannot = |source| DataError::Open { path: path.clone(), source };
                 let file = File::open(path).map_err(cannot)?;
                 let about = file.metadata().map_err(cannot)?;
                 if !about.is_file() {
-                    let what = if about.is_dir() { "is a folder" } else { "is a pipe or device" };
-                    return Err(self.malformed(format!("{what}; a regular file is needed, it is read twice")));
+                    let what = if about.is_dir() {
+                        "is a folder; a file is needed"
+                    } else {
+                        "is a pipe or device, and it is read twice; a table may come through standard input: `-`"
+                    };
+                    return Err(self.malformed(what));
                 }
                 Ok(Box::new(BufReader::with_capacity(BUFFER, file)))
             }
         }
+    }
+}
+
+/// Everything that standard input has, kept from the first call on.
+fn standard_input() -> Result<Input, DataError> {
+    static KEPT: OnceLock<Result<Arc<File>, String>> = OnceLock::new();
+    let keep = || {
+        let mut spool = tempfile::tempfile()?;
+        io::copy(&mut io::stdin().lock(), &mut spool)?;
+        Ok::<_, io::Error>(Arc::new(spool))
+    };
+    let name = "standard input".to_owned();
+    match KEPT.get_or_init(|| keep().map_err(|error| error.to_string())) {
+        Ok(file) => Ok(Input::Spooled { name, file: Arc::clone(file) }),
+        Err(why) => Err(DataError::Read { file: name, source: io::Error::other(why.clone()) }),
+    }
+}
+
+/// Reads a file that others read too, each at its own place.
+struct SpoolReader {
+    file: Arc<File>,
+    at: u64,
+}
+
+impl Read for SpoolReader {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        #[cfg(unix)]
+        let count = std::os::unix::fs::FileExt::read_at(&*self.file, buffer, self.at)?;
+        #[cfg(windows)]
+        let count = std::os::windows::fs::FileExt::seek_read(&*self.file, buffer, self.at)?;
+        self.at += count as u64;
+        Ok(count)
     }
 }
 
@@ -120,6 +185,19 @@ mod tests {
         assert_eq!(text, "first,second");
         assert_eq!(input.content_length().unwrap(), 12);
         assert_eq!(input.beginning(5).unwrap(), b"first");
+    }
+
+    #[test]
+    fn a_spooled_input_is_read_from_its_beginning_as_often_as_needed() {
+        let mut file = tempfile::tempfile().unwrap();
+        file.write_all(b"one,two").unwrap();
+        let input = Input::Spooled { name: "spool".into(), file: Arc::new(file) };
+        let mut first = input.open().unwrap();
+        first.read_exact(&mut [0; 4]).unwrap();
+        assert_eq!(input.beginning(3).unwrap(), b"one");
+        let mut rest = String::new();
+        first.read_to_string(&mut rest).unwrap();
+        assert_eq!(rest, "two");
     }
 
     #[test]

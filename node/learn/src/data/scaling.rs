@@ -120,8 +120,8 @@ fn resolve_names(
 ) -> Result<Vec<Bounds>, DataError> {
     let names = data.feature_names().unwrap_or_default();
     if let Some(unknown) = bounds.keys().find(|name| !names.contains(name)) {
-        let (file, column, columns) = ("bounds".into(), unknown.clone(), names.to_vec());
-        return Err(DataError::UnknownColumn { file, column, columns });
+        let (file, wanted, columns) = ("bounds".into(), vec![unknown.clone()], names.to_vec());
+        return Err(DataError::UnknownColumn { file, wanted, columns });
     }
     let of_feature = |name: &String| {
         let category = name.contains('=').then_some(Bounds { low: 0.0, high: 1.0 });

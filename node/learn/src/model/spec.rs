@@ -6,7 +6,7 @@ use super::{
     Activation, Cnn, LinearRegression, LogisticRegression, Mean, Mlp, Model, ModelError, RidgeRegression,
     SoftmaxRegression,
 };
-use crate::data::{Dataset, Task};
+use crate::data::{Dataset, ImageShape, Task};
 
 /// Which model, in the words of a config; sizes come from the data.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -43,7 +43,19 @@ impl ModelSpec {
     /// # Errors
     /// Data that the model is not for, or sizes that make no sense.
     pub fn build(&self, data: &Dataset) -> Result<Box<dyn Model>, ModelError> {
-        let (inputs, task) = (data.columns(), data.task());
+        self.build_for(data.columns(), data.task(), data.image_shape())
+    }
+
+    /// The model for records of `inputs` features; `image` is their shape where they are images.
+    ///
+    /// # Errors
+    /// As [`build`](Self::build).
+    pub fn build_for(
+        &self,
+        inputs: usize,
+        task: Task,
+        image: Option<ImageShape>,
+    ) -> Result<Box<dyn Model>, ModelError> {
         Ok(match self {
             Self::Mean {} => Box::new(Mean::new(inputs)?),
             Self::Linear {} => fitting(LinearRegression::new(inputs)?, task)?,
@@ -52,7 +64,7 @@ impl ModelSpec {
             Self::Softmax {} => fitting(SoftmaxRegression::new(inputs, classes(task))?, task)?,
             Self::Mlp { hidden, activation } => Box::new(Mlp::new(inputs, hidden, *activation, task)?),
             Self::Cnn {} => {
-                let (height, width) = sides(data)?;
+                let (height, width) = sides(inputs, image)?;
                 fitting(Cnn::small(height, width, classes(task))?, task)?
             }
         })
@@ -76,12 +88,11 @@ fn classes(task: Task) -> usize {
     }
 }
 
-/// The image's sides, from the data or as a square.
-fn sides(data: &Dataset) -> Result<(usize, usize), ModelError> {
-    if let Some(shape) = data.image_shape() {
+/// The image's sides, as they are known or as a square.
+fn sides(features: usize, image: Option<ImageShape>) -> Result<(usize, usize), ModelError> {
+    if let Some(shape) = image {
         return Ok((shape.height, shape.width));
     }
-    let features = data.columns();
     let side = features.isqrt();
     if side * side == features { Ok((side, side)) } else { Err(ModelError::NotAnImage { features }) }
 }

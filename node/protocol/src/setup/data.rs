@@ -82,6 +82,9 @@ pub(super) fn row_norm(config: &Config, parts: &[Dataset]) -> Result<Option<f64>
 /// The bound that follows from how the source scales its rows: public, as the scaling looks at one row at a time.
 pub(super) fn norm_by_scaling(source: &DataSource, data: &Dataset) -> Option<f64> {
     let unit_cube = Some((data.columns() as f64).sqrt() * (1.0 + 1e-6));
+    if source.schema.is_some() {
+        return unit_cube;
+    }
     match &source.scale {
         Some(Scaling::UnitRows) => Some(1.0 + 1e-6),
         Some(Scaling::Units(_) | Scaling::UnitsPerFeature(_) | Scaling::UnitsByName { .. }) => unit_cube,

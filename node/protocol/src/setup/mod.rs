@@ -7,14 +7,18 @@ mod algorithm;
 mod data;
 mod error;
 mod plan;
+mod recommend;
 
 pub use error::SetupError;
+pub use recommend::recommended;
 
 use std::sync::Arc;
 
-use learn::data::Dataset;
+use learn::data::{CoinOf, DataError, Dataset, Loaded, hold_out_by_coin};
 use learn::model::{self, Model, ModelError};
 use learn::optimiser::{LocalSteps, OptimiserSpec, Schedule as StepSizes};
+use learn::saved::About;
+use learn::schema::Schema;
 use privacy::clip::ClipNorm;
 use privacy::event::DpEvent;
 use topology::schedule::RunKey;
@@ -42,8 +46,10 @@ pub struct Setup {
     pub model: Arc<dyn Model>,
     /// Records of each node; one entry where only the own data are known.
     pub train: Vec<Dataset>,
-    /// Records to test on, common to all; `None` where there are none.
+    /// Records to test on, common to all or, at a real node, its own; `None` where there are none.
     pub test: Option<Dataset>,
+    /// What all agreed on about their records, where they did.
+    pub schema: Option<Arc<Schema>>,
     /// What the planned run costs, and how the noise was found.
     pub planned: Planned,
     /// ρ of the local update, where it is certified.
@@ -64,7 +70,9 @@ impl Setup {
         let row_norm =
             data::row_norm(&config, &train)?.or_else(|| data::norm_by_scaling(&config.data, &train[0]));
         let model = config.model.build(&train[0])?.into();
-        Self::assemble(config, model, (train, test), sizes, row_norm)
+        let schema = config.data.schema.as_deref().map(Schema::load).transpose().map_err(DataError::from)?;
+        let setup = Self::assemble(config, model, (train, test), sizes, row_norm)?;
+        Ok(Self { schema: schema.map(Arc::new), ..setup })
     }
 
     /// As [`new`](Self::new), for a model that no configuration names: `build` gets the records of the first node and makes it.
@@ -100,6 +108,55 @@ impl Setup {
         let sizes = Sizes { smallest: declared, largest: None, mean: None };
         let model = config.model.build(&train[0])?.into();
         Self::assemble(config, model, (train, test), sizes, row_norm)
+    }
+
+    /// Prepares one real participant from what it loaded. Where the data have no test part of their own, `test_fraction` of the records is kept apart
+    /// by a coin for each, or for each person where a schema names them.
+    ///
+    /// # Guarantee
+    /// What is kept apart is never contributed, and one record decides about no other: see [`hold_out_by_coin`].
+    ///
+    /// # Errors
+    /// As [`for_node`](Self::for_node), and where nothing is left to learn from.
+    pub fn for_own_data(
+        config: Config,
+        loaded: Loaded,
+        schema: Option<Arc<Schema>>,
+    ) -> Result<Self, SetupError> {
+        let apart = config.test_fraction > 0.0 && config.algorithm.kind != AlgorithmKind::Mean;
+        let (train, test) = match loaded.test {
+            None if apart => {
+                let persons = schema.as_ref().is_some_and(|schema| schema.person.is_some());
+                let coin_of = if persons { CoinOf::Group } else { CoinOf::Record };
+                let parts = hold_out_by_coin(&loaded.train, config.test_fraction, config.seed, coin_of)?;
+                (parts.train.compact(), Some(parts.test).filter(|test| !test.is_empty()))
+            }
+            test => (loaded.train, test),
+        };
+        let setup = Self::for_node(config, train, test)?;
+        Ok(Self { schema, ..setup })
+    }
+
+    /// What the model is made for, to be kept with its parameters. ε is what the run was planned to cost: what it did cost is in its report.
+    pub fn about(&self) -> About {
+        let mut about = About::of(&self.config.model, &self.train[0], self.schema.as_deref());
+        let planned = |epsilon: f64| if epsilon.is_finite() { epsilon.to_string() } else { "inf".into() };
+        let adjacency = match self.config.privacy.adjacency {
+            Adjacency::Record => "record",
+            Adjacency::Node => "node",
+        };
+        about.facts.extend(
+            [
+                ("run", self.config.name.clone()),
+                ("planned_epsilon_worst_pair", planned(self.planned.worst)),
+                ("planned_epsilon_local", planned(self.planned.local)),
+                ("delta", self.config.privacy.delta.to_string()),
+                ("analysis", self.planned.analysis.clone()),
+                ("adjacency", adjacency.to_owned()),
+            ]
+            .map(|(key, value)| (key.to_owned(), value)),
+        );
+        about
     }
 
     /// The same without computing training losses, which cost a pass over the data in every round.
@@ -164,6 +221,7 @@ impl Setup {
             model,
             train,
             test,
+            schema: None,
             planned: plan.planned,
             rho,
             config,

@@ -47,6 +47,14 @@ pub enum DriverError {
     /// The run has begun without this node.
     #[error("the run is closed: {0}")]
     Closed(String),
+    /// A member's configuration or data do not go with ours.
+    #[error("{peer} cannot work with this node: {reason}")]
+    Differs {
+        /// Who.
+        peer: String,
+        /// What differs, all of it.
+        reason: String,
+    },
     /// Another process has this node's identity.
     #[error("two nodes have one identity: {0}")]
     Twin(String),
@@ -70,6 +78,9 @@ impl DriverError {
             Self::SeededAfterPrivate { .. } => {
                 Some("leave the seed out, or try seeded noise in another folder: `--state DIR`".into())
             }
+            Self::Differs { .. } => Some(
+                "correct one of the two and start both again; nothing was sent, and nothing was spent".into(),
+            ),
             Self::Twin(_) => Some("each node needs a folder of its own: `--state DIR`".into()),
             _ => None,
         }

@@ -32,6 +32,14 @@ impl Driver {
                 Ok(())
             }
             Event::Refused { peer, refusal, reason } => self.on_refused(peer, refusal, reason),
+            // A run needs all its members: waiting would not make them fit.
+            Event::Differs { peer, reason } if matches!(self.stage, Stage::Gathering { .. }) => {
+                Err(DriverError::Differs { peer: peer.to_string(), reason })
+            }
+            Event::Differs { peer, reason } => {
+                self.complain(format!("turned {peer} away: {reason}"));
+                Ok(())
+            }
             Event::TurnedAway { peer, reason } => {
                 let who = peer.map_or_else(|| "somebody".to_owned(), |peer| peer.to_string());
                 self.complain(format!("turned {who} away: {reason}"));

@@ -11,7 +11,10 @@ use protocol::{Digest, Setup};
 ///
 /// Whether a node's noise is private is among them: a node whose noise can be computed hides nobody, itself or others.
 pub(super) fn terms(setup: &Setup, config: &str, private_noise: bool) -> (Digest, String) {
-    let derived = derived(setup, private_noise);
+    let mut derived = derived(setup, private_noise);
+    if let Some(schema) = &setup.schema {
+        derived.push_str(&schema.to_toml());
+    }
     (Digest::of_text(&format!("{}\n{derived}", setup.digest)), format!("{config}\n{derived}"))
 }
 
@@ -47,6 +50,23 @@ mod tests {
         }
         let data = whole.train[0].clone();
         Setup::for_node(whole.config, data, None).unwrap()
+    }
+
+    #[test]
+    fn one_configuration_with_two_schemas_is_not_the_same_run_and_all_differences_are_named() {
+        let with = |columns: &str| {
+            let schema = learn::schema::Schema::from_toml(columns, "test").unwrap();
+            terms(&Setup { schema: Some(schema.into()), ..setup(true) }, "", true)
+        };
+        let (a, ours) = with("[columns.a]\nbounds = [0, 1]\n[columns.b]\nbounds = [0, 1]");
+        let (b, theirs) = with("[columns.a]\nbounds = [0, 2]\n[columns.c]\nbounds = [0, 1]");
+        assert_ne!(a, b);
+        let named = crate::network::differences(&ours, &theirs);
+        for start in
+            ["columns.a.bounds: ours [0.0, 1.0], theirs [0.0, 2.0]", "columns.b.bounds", "columns.c.bounds"]
+        {
+            assert!(named.iter().any(|line| line.starts_with(start)), "{start}: {named:?}");
+        }
     }
 
     #[test]

@@ -274,7 +274,7 @@ mod tests {
         let (ours, theirs) = (with(Some(&["no", "yes"])), with(Some(&["yes", "zz"])));
         let (of_b, of_a) = meet(&ours, &theirs).await;
         let text = of_b.unwrap_err().to_string();
-        assert!(text.contains("class 0: ours `no`, theirs `yes`"), "{text}");
+        assert!(text.contains("classes that only we have: `no`"), "{text}");
         assert!(text.contains("classes=no+yes+zz"), "{text}");
         assert!(matches!(of_a, Err(HelloError::Schema { .. })), "{of_a:?}");
         let (of_b, of_a) = meet(&ours, &with(None)).await;

@@ -109,6 +109,13 @@ pub enum Event {
         /// In words.
         reason: String,
     },
+    /// A member of the swarm has another configuration, or data of another form: it was not let in, and does not let us in.
+    Differs {
+        /// Who.
+        peer: PeerId,
+        /// What differs.
+        reason: String,
+    },
     /// Somebody was not let in.
     TurnedAway {
         /// Who, where that is known.

@@ -3,19 +3,22 @@
 use crate::commands::swarm::check::for_processes;
 use crate::failure::{Failure, Result};
 use learn::checkpoint::{self, CheckpointInfo};
-use learn::data::{DataSource, Dataset, SourceKind};
+use learn::data::{DataError, DataSource, Dataset, LabelUse, SourceKind};
 use learn::model::Model;
+use learn::saved::About;
+use learn::schema::Schema;
 use protocol::config::{AlgorithmKind, Config};
 use protocol::{Digest, Setup};
 use runtime::driver::{Danger, Outcome};
 use runtime::swarm_file::SwarmFile;
 use std::path::Path;
+use std::sync::Arc;
 
 /// Which data are this node's.
 #[derive(Debug, clap::Args)]
 pub(super) struct DataArgs {
     /// This node's own data: a file or a named data set, as for `murmur data`
-    #[arg(long, value_name = "SOURCE")]
+    #[arg(long, value_name = "SOURCE", allow_hyphen_values = true)]
     data: Option<String>,
     /// For demonstrations: share I of N of the run's own data set, divided as its configuration says
     #[arg(long, value_name = "I/N")]
@@ -57,16 +60,38 @@ impl DataArgs {
                     Some(column) => format!("{source}{}id={column}", if source.contains(':') { "," } else { ":" }),
                     None => source.clone(),
                 };
-                let source: DataSource = source.parse()?;
-                refuse_without_label(&source, config.algorithm.kind)?;
-                let loaded = source.load(config.seed)?;
-                Ok(Setup::for_node(config, loaded.train, loaded.test)?)
+                own_setup(config, source.parse()?, swarm)
             }
             (None, Some(shard)) => shard_setup(config, shard),
-            (None, None) => Err(Failure::new("this node has no data")
-                .hint("name a file with `--data FILE:label=COLUMN`, or take a share of the run's own with `--shard 0/8`")),
+            (None, None) => Err(Failure::new("this node has no data").hint(match &swarm.schema {
+                Some(_) => "name a file with `--data FILE`: the swarm file says what its columns are",
+                None => {
+                    "name a file with `--data FILE:label=COLUMN`, or take a share of the run's own with `--shard 0/8`"
+                }
+            })),
         }
     }
+}
+
+/// A node with a file of its own, read as the swarm's schema says or, where there is none, as the keys behind the file do.
+fn own_setup(mut config: Config, source: DataSource, swarm: &SwarmFile) -> Result<Setup> {
+    let (declared, schema) = match (&swarm.schema, &source.schema) {
+        (Some(_), Some(_)) => {
+            return Err(Failure::new(
+                "the swarm file has a schema: `schema=` behind the file would be a second one",
+            ));
+        }
+        (Some(schema), None) => (source.with_schema(schema, LabelUse::Needed)?, Some(schema.clone())),
+        (None, Some(path)) => (source.clone(), Some(Schema::load(path).map_err(DataError::from)?)),
+        (None, None) => {
+            refuse_without_label(&source, config.algorithm.kind)?;
+            (source.clone(), None)
+        }
+    };
+    let loaded = declared.load(config.seed)?;
+    // What was really used, for this node's own log and report; others have their own.
+    config.data = source;
+    Ok(Setup::for_own_data(config, loaded, schema.map(Arc::new))?)
 }
 
 /// A table of which no column is to be predicted teaches nothing: said before a column of words is taken for the mistake.
@@ -106,7 +131,7 @@ pub(super) fn danger(seed: u64) -> Danger {
 /// Keeps the model, once there is one.
 pub(super) fn save_model(
     path: &Path,
-    (model, digest): (&dyn Model, Digest),
+    (model, digest, about): (&dyn Model, Digest, &About),
     outcome: &Outcome,
 ) -> Result<()> {
     if outcome.model.len() != model.parameter_count() || !outcome.model.iter().all(|value| value.is_finite())
@@ -117,6 +142,7 @@ pub(super) fn save_model(
         config_digest: digest.to_string(),
         round: u64::from(outcome.status.round),
         guarantee: "see the run's report".into(),
+        about: about.entries(),
     };
     checkpoint::save(path, model, &outcome.model, &info).map_err(|error| {
         let hint = error.hint();

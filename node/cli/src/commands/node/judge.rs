@@ -1,5 +1,6 @@
-//! How good the node's model is, now and then while it runs. For the page only: nothing of it is sent or logged.
+//! How good the node's model is, now and then while it runs. For the page and the node's own metrics: nothing of it is sent, and nothing is in the log.
 
+use super::metrics::Metrics;
 use dashboard::{Board, Judged, Vitals};
 use learn::data::Dataset;
 use learn::metrics;
@@ -33,7 +34,12 @@ impl Judge {
     }
 
     /// Judges whatever `glimpse` sees, for as long as somebody wants to know.
-    pub(super) fn start(self, glimpse: Glimpse) -> watch::Receiver<Option<Judged>> {
+    /// Every judgement is a row of the node's metrics.
+    pub(super) fn start(
+        self,
+        glimpse: Glimpse,
+        (metrics, status): (Metrics, watch::Receiver<Status>),
+    ) -> watch::Receiver<Option<Judged>> {
         let (send, judged) = watch::channel(None);
         tokio::spawn(async move {
             let mut last = None;
@@ -46,6 +52,7 @@ impl Judge {
                     let begun = Instant::now();
                     let judge = move || judge(about.as_ref(), &params, &test, round);
                     if let Ok(found) = tokio::task::spawn_blocking(judge).await {
+                        metrics.add(&found, status.borrow().loss);
                         send.send_replace(Some(found));
                     }
                     cost = begun.elapsed();

@@ -2,11 +2,15 @@
 
 mod data;
 mod judge;
+mod metrics;
 mod policy;
+mod quality;
 mod screen;
+mod seen;
 pub(crate) mod stop;
 
 use super::page::HttpArgs;
+use super::warnings;
 use crate::failure::{Failure, Result};
 use dashboard::{Board, Facts, Only, Outline, Scene};
 use protocol::Setup;
@@ -24,6 +28,7 @@ Examples:
   murmur node --swarm clinic.toml --data patients.csv:label=sick --peer /dns4/b.example/tcp/7000
   murmur node --swarm demo.toml --shard 0/8                        the first eighth of the run's own data set
   murmur node --swarm demo.toml --shard 0/8 --http 7070            with a live page at http://127.0.0.1:7070/
+  murmur node --swarm clinic.toml --data patients.csv              columns as the schema in the swarm file says
   murmur node id --state DIR --listen /ip4/0.0.0.0/tcp/7000        who would I be, and where?
 
 Stop it with ctrl-c and start it with the same command: it goes on where it was.";
@@ -150,7 +155,14 @@ fn run_node(args: &RunArgs) -> Result<ExitCode> {
     let place = args.http.take()?;
     screen::start_log(args.log);
     let setup = policy.apply(args.data.setup(&swarm)?)?;
-    let (about, digest) = (setup.model.clone(), setup.digest);
+    let seen = seen::Seen::of(&setup, &args.state);
+    if !args.child {
+        let mut warnings = warnings::about(&setup);
+        warnings.extend(seen.change());
+        warnings::say(&warnings);
+    }
+    let (model, digest, about) = (setup.model.clone(), setup.digest, setup.about());
+    let exam = quality::Exam::of(&setup);
     let (outline, facts) = about_page(&setup);
     let mut page = args.http.serve(place, outline, vec![args.state.join(journal::FILE)], facts)?;
     let options = Options {
@@ -169,8 +181,18 @@ fn run_node(args: &RunArgs) -> Result<ExitCode> {
     // A reader of stdin may still wait for a line, however the node ended.
     tokio.shutdown_background();
     let outcome = outcome?;
-    data::save_model(&args.state.join(MODEL_FILE), (about.as_ref(), digest), &outcome)?;
+    seen.keep();
+    let model_file = args.state.join(MODEL_FILE);
+    data::save_model(&model_file, (model.as_ref(), digest, &about), &outcome)?;
     screen::farewell(&outcome, &args.state);
+    if let (Some(exam), true) = (exam, outcome.finished && !outcome.model.is_empty()) {
+        exam.last_row(&outcome.model, &outcome.status, &metrics::Metrics::in_folder(&args.state));
+        // A swarm on one machine compares for all of its processes.
+        if !args.child {
+            exam.judge(&outcome.model, &args.state)?;
+            screen::next_steps(&args.state, &model_file);
+        }
+    }
     page.over(if outcome.finished { "finished" } else { "stopped" });
     page.close();
     Ok(ExitCode::SUCCESS)
@@ -186,14 +208,16 @@ fn about_page(
 }
 
 async fn drive(options: Options, args: &RunArgs, board: Option<Board>) -> Result<Outcome> {
-    let wanted = args.judge || board.is_some();
-    let judge = wanted.then(|| judge::Judge::new(&options.setup)).flatten();
+    let judge = judge::Judge::new(&options.setup);
     let driver = Driver::start(options)?;
-    let judged = judge.map(|judge| judge.start(driver.glimpse()));
+    let metrics = metrics::Metrics::in_folder(&args.state);
+    let judged = judge.map(|judge| judge.start(driver.glimpse(), (metrics, driver.status())));
+    // The status lines of a swarm's processes say so only where that was asked for.
+    let shown = judged.clone().filter(|_| args.judge || board.is_some());
     if let Some(board) = board {
-        tokio::spawn(judge::tell(board, driver.status(), judged.clone()));
+        tokio::spawn(judge::tell(board, driver.status(), judged));
     }
-    let shown = tokio::spawn(screen::show(driver.status(), judged, args.log));
+    let shown = tokio::spawn(screen::show(driver.status(), shown, args.log));
     let stop = stop::requested(args.child.then(|| driver.control()));
     let outcome = driver.run(stop).await;
     // The driver is gone, so the screen ends after its last picture.

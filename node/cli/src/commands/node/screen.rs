@@ -176,3 +176,11 @@ pub(super) fn farewell(outcome: &Outcome, state: &Path) {
         if outcome.finished { "" } else { ", the same command goes on" }
     );
 }
+
+/// What one can do with what there is now.
+pub(super) fn next_steps(state: &Path, model: &Path) {
+    let (state, model) = (state.display(), model.display());
+    eprintln!(
+        "\nnext: murmur report {state}\n      murmur predict {model} NEW.csv\n      murmur model show {model}"
+    );
+}

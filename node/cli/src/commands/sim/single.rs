@@ -88,6 +88,7 @@ fn write_folder(folder: &mut Folder, setup: &Setup, done: &Done, result: &RunRes
             config_digest: setup.digest.to_string(),
             round: result.finished_rounds,
             guarantee: report::guarantee(result),
+            about: setup.about().entries(),
         };
         folder.save_model(setup.model.as_ref(), &done.model, &info)?;
     } else {

@@ -11,6 +11,33 @@ pub(super) fn configuration(
     nodes: Option<usize>,
     name: Option<&str>,
 ) -> Result<Config> {
+    let config = Config::from_layers(layers(file, set, nodes, name)?)?;
+    for_processes(&config)?;
+    Ok(config)
+}
+
+/// The same where every member brings records of its own: what nobody has said follows from what is public.
+pub(super) fn configuration_by_rule(
+    file: Option<&Path>,
+    set: &[String],
+    nodes: Option<usize>,
+    name: Option<&str>,
+) -> Result<Config> {
+    let said = configuration(file, set, nodes, name)?;
+    let mut rule = Layer::default();
+    for (key, value) in protocol::recommended(&said) {
+        rule.set(key, &value, Place::Flag { text: format!("{key} = {value}, by rule") })?;
+    }
+    let all = std::iter::once(rule).chain(layers(file, set, nodes, name)?);
+    Ok(Config::from_layers(all)?)
+}
+
+fn layers(
+    file: Option<&Path>,
+    set: &[String],
+    nodes: Option<usize>,
+    name: Option<&str>,
+) -> Result<Vec<Layer>> {
     let mut layers = Vec::new();
     if let Some(path) = file {
         let text = std::fs::read_to_string(path)
@@ -28,9 +55,7 @@ pub(super) fn configuration(
         flags.set("name", &quoted, Place::Flag { text: format!("--name {name}") })?;
     }
     layers.push(flags);
-    let config = Config::from_layers(layers)?;
-    for_processes(&config)?;
-    Ok(config)
+    Ok(layers)
 }
 
 /// Refuses what only the simulator does: between processes it would be another run than the one that was asked for.

@@ -1,10 +1,13 @@
 //! `murmur swarm init`: the swarm file.
 
-use super::check::configuration;
+use super::check::{configuration, configuration_by_rule};
 use crate::failure::{Failure, Result};
+use learn::schema::Schema;
+use protocol::config::{AlgorithmKind, Config};
+use protocol::work::Adjacency;
 use runtime::swarm_file::{Member, SwarmFile};
 use runtime::{Multiaddr, PeerId, Secret};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 /// Arguments of `murmur swarm init`.
@@ -24,6 +27,9 @@ pub(super) struct Args {
     /// A member that is known beforehand, `PEER_ID` or `ADDR/p2p/PEER_ID`; if any is given, only those are let in
     #[arg(long, value_name = "MEMBER")]
     member: Vec<String>,
+    /// What the columns of everybody's tables are; `murmur data FILE --schema` drafts one. Nodes then need `--data FILE` and nothing else
+    #[arg(long, value_name = "FILE")]
+    schema: Option<PathBuf>,
     /// Where to write the file
     #[arg(long, value_name = "FILE")]
     out: PathBuf,
@@ -31,7 +37,9 @@ pub(super) struct Args {
 
 /// Writes the file.
 pub(super) fn run(args: &Args) -> Result<ExitCode> {
+    let configuration = if args.schema.is_some() { configuration_by_rule } else { configuration };
     let config = configuration(args.config.as_deref(), &args.set, args.nodes, args.name.as_deref())?;
+    let schema = args.schema.as_deref().map(|path| schema(path, &config)).transpose()?;
     let secret = Secret::generate().map_err(|error| Failure::of(error, None))?;
     let roster = args.member.iter().map(|text| member(text)).collect::<Result<Vec<_>>>()?;
     let file = SwarmFile {
@@ -40,15 +48,64 @@ pub(super) fn run(args: &Args) -> Result<ExitCode> {
         config: config.to_toml(),
         secret,
         roster,
+        schema,
     };
+    refuse_other_numbers(&file)?;
     file.create(&args.out)?;
+    let (out, nodes) = (args.out.display(), config.nodes);
+    let who =
+        if file.roster.is_empty() { "whoever holds it may join" } else { "only the members in it may join" };
+    let data = if file.schema.is_some() { "--data FILE" } else { "--data FILE:label=COLUMN" };
     eprintln!(
-        "wrote `{}`: whoever holds it may join. Copy it to {} machines and start `murmur node --swarm {} --data …` on each.",
-        args.out.display(),
-        config.nodes,
-        args.out.display()
+        "wrote `{out}`: {who}. Copy it to {nodes} machines and start `murmur node --swarm {out} {data}` on each."
     );
+    if file.schema.is_none() && needs_all_sizes(&config) {
+        eprintln!(
+            "warning: `batch_size = \"all\"` works only where all nodes take a share of one data set (`--shard`); with files of their own agree on a number, such as `--set batch_size=32`"
+        );
+    }
     Ok(ExitCode::SUCCESS)
+}
+
+/// A schema that somebody has confirmed, for a run that can be made with files that only their owners know.
+fn schema(path: &Path, config: &Config) -> Result<Schema> {
+    let schema = Schema::load(path).map_err(learn::data::DataError::from)?;
+    if schema.draft {
+        return Err(Failure::new(format!("`{}` is a draft that nobody has confirmed", path.display())).hint(
+            "its bounds and values come from one file: read every line, put in what is known about the columns, then delete `draft = true`",
+        ));
+    }
+    if schema.label.is_none() && config.algorithm.kind != AlgorithmKind::Mean {
+        return Err(Failure::new(format!("`{}` does not say what is to be predicted", path.display()))
+            .hint("add `label = \"COLUMN\"` under `[schema]`"));
+    }
+    if config.partition.min_size <= 1 && config.privacy.adjacency == Adjacency::Record {
+        return Err(Failure::new("nobody has said how many records every member has at least").hint(
+            "`--set partition.min_size=200`, say: the noise is planned for a member with so many, after `test_fraction` of them was kept apart",
+        ));
+    }
+    Ok(schema)
+}
+
+/// Whether whole batches are asked for where nobody knows how many records the others have.
+fn needs_all_sizes(config: &Config) -> bool {
+    config.batch_size.is_none()
+        && config.privacy.adjacency == Adjacency::Record
+        && config.algorithm.kind != AlgorithmKind::Mean
+}
+
+/// A run with other numbers could never start.
+fn refuse_other_numbers(file: &SwarmFile) -> Result<()> {
+    let members: std::collections::BTreeSet<PeerId> = file.roster.iter().map(|member| member.peer).collect();
+    if members.is_empty() || members.len() == file.nodes {
+        return Ok(());
+    }
+    let text = format!(
+        "{} members are named, and the run has {} nodes: it could never start",
+        members.len(),
+        file.nodes
+    );
+    Err(Failure::new(text).hint(format!("name all with `--member`, or use `--nodes {}`", members.len())))
 }
 
 fn member(text: &str) -> Result<Member> {

@@ -98,6 +98,7 @@ impl Report {
             config_digest: setup.digest.to_string(),
             round: self.result.finished_rounds,
             guarantee: self.guarantee(),
+            about: setup.about().entries(),
         };
         Ok(folder.save_model(setup.model.as_ref(), &self.model, &info)?)
     }

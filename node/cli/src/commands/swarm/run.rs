@@ -155,6 +155,7 @@ fn prepare(config: &Config, folder: &Path) -> Result<PathBuf> {
         config: config.to_toml(),
         secret,
         roster: identities.iter().map(member).collect(),
+        schema: None,
     };
     let path = folder.join("swarm.toml");
     file.create(&path)?;

@@ -85,7 +85,8 @@ fn read_archive(input: &Input, options: &ArrayOptions) -> Result<Loaded, DataErr
     let y = pick(&options.y, LABEL_NAMES);
     let mut read = |x: &str, y: Option<&str>, id: Option<&str>| -> Result<Dataset, DataError> {
         let features = archive.read::<f32>(x)?;
-        let labels = y.map(|name| Ok((format!("{}:{name}", input.name()), archive.read::<f64>(name)?)));
+        let labels = y
+            .map(|name| Ok::<_, DataError>((format!("{}:{name}", input.name()), archive.read::<f64>(name)?)));
         let groups = id.map(|name| archive.read::<f64>(name)).transpose()?;
         assemble(&format!("{}:{x}", input.name()), features, labels.transpose()?, groups, options)
     };

@@ -2,16 +2,17 @@
 
 use super::super::error::{DataError, Place};
 use super::options::{Categorical, CsvOptions};
+use crate::schema::DateFormat;
 
-/// What one column is used for.
+/// What the cells of a feature hold.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) enum Role {
     /// A number; the value to put where it is missing, or a refusal.
     Number { fill: Option<f32> },
+    /// A day; likewise.
+    Day { format: DateFormat, fill: Option<f32> },
     /// A word: position among the categorical columns.
     Word { at: usize, fill_missing: bool },
-    /// Label, id, split, or not used.
-    NotAFeature,
 }
 
 /// The columns of a file and their jobs.
@@ -19,26 +20,31 @@ pub(super) enum Role {
 pub(super) struct Columns {
     pub(super) file: String,
     pub(super) names: Vec<String>,
-    pub(super) roles: Vec<Role>,
-    /// The categorical columns in the order of the file.
+    /// The columns that are features and what they hold, in the order of the features.
+    pub(super) features: Vec<(usize, Role)>,
+    /// The categorical columns in the order of the features.
     pub(super) words: Vec<(usize, Categorical)>,
     pub(super) label: Option<usize>,
     pub(super) id: Option<usize>,
     pub(super) split: Option<usize>,
+    /// The decimal sign.
+    pub(super) decimal: u8,
 }
 
 impl Columns {
     pub(super) fn assign(file: String, names: Vec<String>, options: &CsvOptions) -> Result<Self, DataError> {
         let mut columns = Self {
-            roles: vec![Role::NotAFeature; names.len()],
+            features: Vec::new(),
             file,
             names,
             words: Vec::new(),
             label: None,
             id: None,
             split: None,
+            decimal: b'.',
         };
         columns.refuse_repeated_names()?;
+        columns.refuse_unknown_names(options)?;
         columns.label = options.label.as_deref().map(|name| columns.find(name)).transpose()?;
         columns.id = options.id.as_deref().map(|name| columns.find(name)).transpose()?;
         columns.split = options.split.as_deref().map(|name| columns.find(name)).transpose()?;
@@ -53,56 +59,83 @@ impl Columns {
     }
 
     fn assign_features(&mut self, options: &CsvOptions) -> Result<(), DataError> {
-        for name in options.missing.fill_column.keys() {
-            self.find(name)?;
-        }
         let dropped = self.find_all(options.drop.iter())?;
-        let chosen = match &options.features {
+        let words = self.find_all(options.categorical.iter().map(|words| &words.column))?;
+        let mut order = match &options.features {
             Some(names) => self.find_all(names.iter())?,
             None => (0..self.names.len()).collect(),
         };
-        let words = self.find_all(options.categorical.iter().map(|words| &words.column))?;
-        for at in chosen.iter().chain(&words).copied() {
-            if dropped.contains(&at) && (options.features.is_some() || words.contains(&at)) {
+        order.extend(words.iter().filter(|at| !order.contains(at)).copied().collect::<Vec<_>>());
+        let taken = [self.label, self.id, self.split];
+        for at in order {
+            let is_word = words.contains(&at);
+            if dropped.contains(&at) && (options.features.is_some() || is_word) {
                 return self.conflict(at, "is to be used and to be dropped");
             }
-        }
-        let taken = [self.label, self.id, self.split];
-        for at in 0..self.names.len() {
-            if taken.contains(&Some(at)) || dropped.contains(&at) {
-                if words.contains(&at) && taken.contains(&Some(at)) {
-                    return self.conflict(at, "is a categorical feature and has another job");
-                }
-                continue;
+            if taken.contains(&Some(at)) && is_word {
+                return self.conflict(at, "is a categorical feature and has another job");
             }
-            let own_fill = options.missing.fill_column.get(&self.names[at]).copied();
-            let fill = own_fill.or(options.missing.fill);
-            if let Some(position) = words.iter().position(|&word| word == at) {
-                self.roles[at] = Role::Word { at: self.words.len(), fill_missing: fill.is_some() };
-                self.words.push((at, options.categorical[position].clone()));
-            } else if chosen.contains(&at) {
-                self.roles[at] = Role::Number { fill };
+            if !taken.contains(&Some(at)) && !dropped.contains(&at) {
+                let role = self.role(at, words.iter().position(|&word| word == at), options);
+                self.features.push((at, role));
             }
         }
-        if self.roles.iter().all(|role| *role == Role::NotAFeature) {
-            return Err(DataError::Malformed {
-                file: self.file.clone(),
-                why: "no column is a feature".into(),
-            });
+        match self.features.is_empty() {
+            false => Ok(()),
+            true => {
+                Err(DataError::Malformed { file: self.file.clone(), why: "no column is a feature".into() })
+            }
         }
-        Ok(())
     }
 
+    fn role(&mut self, at: usize, word: Option<usize>, options: &CsvOptions) -> Role {
+        let name = &self.names[at];
+        let fill = options.missing.fill_column.get(name).copied().or(options.missing.fill);
+        if let Some(position) = word {
+            let words = options.categorical[position].clone();
+            let fill_missing = fill.is_some() || options.missing.words || words.fill.is_some();
+            self.words.push((at, words));
+            return Role::Word { at: self.words.len() - 1, fill_missing };
+        }
+        match options.dates.get(name) {
+            Some(format) => Role::Day { format: format.clone(), fill },
+            None => Role::Number { fill },
+        }
+    }
+
+    /// All of them, or all that are not there.
     fn find_all<'a>(&self, names: impl Iterator<Item = &'a String>) -> Result<Vec<usize>, DataError> {
-        names.map(|name| self.find(name)).collect()
+        let (mut found, mut missing) = (Vec::new(), Vec::new());
+        for name in names {
+            match self.names.iter().position(|column| column == name) {
+                Some(at) => found.push(at),
+                None => missing.push(name.clone()),
+            }
+        }
+        if missing.is_empty() { Ok(found) } else { Err(self.unknown(missing)) }
     }
 
     fn find(&self, name: &str) -> Result<usize, DataError> {
-        self.names.iter().position(|column| column == name).ok_or_else(|| DataError::UnknownColumn {
-            file: self.file.clone(),
-            column: name.to_string(),
-            columns: self.names.clone(),
-        })
+        let at = self.names.iter().position(|column| column == name);
+        at.ok_or_else(|| self.unknown(vec![name.to_owned()]))
+    }
+
+    fn unknown(&self, wanted: Vec<String>) -> DataError {
+        DataError::UnknownColumn { file: self.file.clone(), wanted, columns: self.names.clone() }
+    }
+
+    /// All that are asked for and not there, at once.
+    fn refuse_unknown_names(&self, options: &CsvOptions) -> Result<(), DataError> {
+        let jobs = [&options.label, &options.id, &options.split].into_iter().flatten();
+        let words = options.categorical.iter().map(|words| &words.column);
+        let named = jobs
+            .chain(words)
+            .chain(options.features.iter().flatten())
+            .chain(options.missing.fill_column.keys())
+            .chain(options.dates.keys())
+            .chain(&options.drop);
+        let asked: std::collections::BTreeSet<&String> = named.collect();
+        self.find_all(asked.into_iter()).map(drop)
     }
 
     fn refuse_repeated_names(&self) -> Result<(), DataError> {

@@ -6,8 +6,10 @@ use super::super::dataset::Targets;
 use super::super::error::{Cell, DataError, Place, listed};
 use super::super::input::Input;
 use super::columns::{Columns, Role};
+use super::dialect::Dialect;
+use super::problems::Problems;
 use super::survey::{ResolvedTarget, Survey};
-use super::{CsvReader, csv_error, is_missing};
+use super::{csv_error, is_missing, number};
 
 /// The content of a file as arrays.
 #[derive(Debug)]
@@ -22,19 +24,23 @@ pub(super) struct Filled {
 impl Filled {
     pub(super) fn read(
         input: &Input,
-        mut reader: CsvReader,
-        columns: &Columns,
-        survey: &Survey,
+        dialect: Dialect,
+        (columns, survey): (&Columns, &Survey),
+        problems: &mut Problems,
     ) -> Result<Self, DataError> {
+        let mut reader = dialect.open(input)?;
         let mut filler = Filler::new(columns, survey);
         let mut record = csv::ByteRecord::new();
         let mut row = 0u64;
         while reader.read_byte_record(&mut record).map_err(|error| csv_error(input, error))? {
             row += 1;
-            if row as usize > survey.records || record.len() != columns.names.len() {
+            if row as usize > survey.records {
                 return Err(input.malformed("the file changed while it was read"));
             }
-            filler.add(row, &record)?;
+            // Rows of another length were found in the first pass.
+            if record.len() == columns.names.len() {
+                filler.add(row, &record, problems)?;
+            }
         }
         if row as usize != survey.records {
             return Err(input.malformed("the file changed while it was read"));
@@ -81,37 +87,62 @@ impl<'a> Filler<'a> {
         }
     }
 
-    fn add(&mut self, row: u64, record: &csv::ByteRecord) -> Result<(), DataError> {
-        for (at, role) in self.columns.roles.iter().enumerate() {
-            let cell = || record[at].trim_ascii();
-            match role {
-                Role::NotAFeature => {}
-                Role::Number { fill } => {
-                    let value = parse_number(cell(), (Cell::Feature, *fill), || self.columns.place(row, at))?;
-                    self.filled.features.push(value);
-                }
-                Role::Word { at: word, fill_missing } => {
-                    let hot = self.category(row, at, (*word, *fill_missing), cell())?;
-                    let start = self.filled.features.len();
-                    let width = self.survey.categories[*word].names.len();
-                    self.filled.features.resize(start + width, 0.0);
-                    if let Some(hot) = hot {
-                        self.filled.features[start + hot] = 1.0;
-                    }
-                }
-            }
+    /// Adds a record. What is wrong with a cell is a problem of the whole file, which is then not used: what stands in its place does not matter.
+    fn add(&mut self, row: u64, record: &csv::ByteRecord, problems: &mut Problems) -> Result<(), DataError> {
+        let columns = self.columns;
+        for (at, role) in &columns.features {
+            self.add_feature(row, (*at, role), record[*at].trim_ascii())
+                .or_else(|error| problems.add(error))?;
         }
-        if let Some(at) = self.columns.label {
-            self.add_label(row, at, record[at].trim_ascii())?;
+        if let Some(at) = columns.label {
+            self.add_label(row, at, record[at].trim_ascii()).or_else(|error| problems.add(error))?;
         }
-        if let Some(at) = self.columns.id {
+        if let Some(at) = columns.id {
             let id = String::from_utf8_lossy(record[at].trim_ascii());
             self.filled.groups.push(self.group_index.get(id.as_ref()).copied().unwrap_or(0));
         }
-        self.columns.split.map_or(Ok(()), |at| self.add_split(row, at, record[at].trim_ascii()))
+        match columns.split {
+            Some(at) => self.add_split(row, at, record[at].trim_ascii()).or_else(|error| problems.add(error)),
+            None => Ok(()),
+        }
     }
 
-    /// The position of a word among the categories, or `None` where it is missing and may be.
+    fn add_feature(&mut self, row: u64, (at, role): (usize, &Role), cell: &[u8]) -> Result<(), DataError> {
+        let place = || self.columns.place(row, at);
+        match role {
+            Role::Number { fill } => {
+                let value = parse_number((cell, self.columns.decimal), (Cell::Feature, *fill), place)?;
+                self.filled.features.push(value);
+            }
+            Role::Day { format, fill } => {
+                let day = std::str::from_utf8(cell).ok().and_then(|text| format.day(text));
+                let value = match (day, is_missing(cell), fill) {
+                    (Some(day), _, _) => day as f32,
+                    (None, true, Some(fill)) => *fill,
+                    (None, true, None) => {
+                        return Err(DataError::Missing { place: place(), cell: Cell::Feature });
+                    }
+                    (None, false, _) => {
+                        let text = String::from_utf8_lossy(cell).into_owned();
+                        return Err(DataError::NotADate { place: place(), text, format: format.to_string() });
+                    }
+                };
+                self.filled.features.push(value);
+            }
+            Role::Word { at: word, fill_missing } => {
+                let hot = self.category(row, at, (*word, *fill_missing), cell)?;
+                let start = self.filled.features.len();
+                let width = self.survey.categories[*word].names.len();
+                self.filled.features.resize(start + width, 0.0);
+                if let Some(hot) = hot {
+                    self.filled.features[start + hot] = 1.0;
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// The position of a word among the categories, or `None` where it is missing or another one and may be.
     fn category(
         &self,
         row: u64,
@@ -121,14 +152,16 @@ impl<'a> Filler<'a> {
     ) -> Result<Option<usize>, DataError> {
         let text = String::from_utf8_lossy(cell);
         let categories = &self.survey.categories[word];
+        let declared = &self.columns.words[word].1;
         // A declared category may be called `NA`.
-        if let Some(&found) = categories.index.get(text.as_ref()) {
+        if let Some(found) = position(&categories.index, &text, self.columns.decimal) {
             return Ok(Some(found));
         }
         let place = self.columns.place(row, at);
         match (is_missing(cell), fill_missing) {
-            (true, true) => Ok(None),
+            (true, true) => Ok(declared.fill.as_ref().and_then(|fill| categories.index.get(fill).copied())),
             (true, false) => Err(DataError::Missing { place, cell: Cell::Feature }),
+            (false, _) if declared.other => Ok(None),
             (false, _) => Err(DataError::UnknownCategory {
                 place,
                 text: text.into_owned(),
@@ -147,8 +180,8 @@ impl<'a> Filler<'a> {
         let class = match &self.survey.target {
             Some(ResolvedTarget::Named(names)) => {
                 let text = std::str::from_utf8(cell).unwrap_or_default();
-                match self.class_index.get(text) {
-                    Some(&class) => class,
+                match position(&self.class_index, text, self.columns.decimal) {
+                    Some(class) => class,
                     None if is_missing(cell) => {
                         return Err(DataError::Missing { place: place(), cell: Cell::Label });
                     }
@@ -156,25 +189,27 @@ impl<'a> Filler<'a> {
                 }
             }
             Some(ResolvedTarget::Whole(values)) => {
-                let value = parse_number(cell, LABEL, place)?;
+                let value = parse_number((cell, self.columns.decimal), LABEL, place)?;
                 values.class(f64::from(value)).ok_or_else(|| outside(listed(&values.names())))?
             }
             Some(ResolvedTarget::Numbered(classes)) => {
-                let value = parse_number(cell, LABEL, place)?;
+                let value = parse_number((cell, self.columns.decimal), LABEL, place)?;
                 if value < 0.0 || value >= *classes as f32 || value != libm::truncf(value) {
                     return Err(outside(format!("0 to {}", *classes as i64 - 1)));
                 }
                 value as u32
             }
             Some(ResolvedTarget::Above(threshold)) => {
-                u32::from(parse_number(cell, LABEL, place)? > *threshold)
+                u32::from(parse_number((cell, self.columns.decimal), LABEL, place)? > *threshold)
             }
             Some(ResolvedTarget::Real) | None => 0,
         };
         match &mut self.filled.targets {
             Targets::Class { labels, .. } => labels.push(class),
             Targets::Real(values) => {
-                values.push(parse_number(cell, LABEL, || self.columns.place(row, at))?);
+                let number =
+                    parse_number((cell, self.columns.decimal), LABEL, || self.columns.place(row, at))?;
+                values.push(number);
             }
             Targets::None => {}
         }
@@ -209,14 +244,27 @@ fn positions(names: &[String]) -> BTreeMap<&str, u32> {
 /// A label is never filled in.
 const LABEL: (Cell, Option<f32>) = (Cell::Label, None);
 
+/// Where a word stands among others. Numbers that are names are one name however they are written: `1`, `+1` and `1.0`.
+fn position<K: std::borrow::Borrow<str> + Ord, V: Copy>(
+    index: &BTreeMap<K, V>,
+    text: &str,
+    decimal: u8,
+) -> Option<V> {
+    index.get(text).copied().or_else(|| {
+        let value: f64 = number(text.as_bytes(), decimal).filter(|value: &f64| value.is_finite())?;
+        // Without the sign of a zero.
+        index.get((value + 0.0).to_string().as_str()).copied()
+    })
+}
+
 /// A finite number, or `fill` where the cell has none.
 fn parse_number(
-    bytes: &[u8],
+    (bytes, decimal): (&[u8], u8),
     (cell, fill): (Cell, Option<f32>),
     place: impl Fn() -> Place,
 ) -> Result<f32, DataError> {
     let text = || String::from_utf8_lossy(bytes).into_owned();
-    if let Some(value) = std::str::from_utf8(bytes).ok().and_then(|text| text.parse::<f32>().ok()) {
+    if let Some(value) = number::<f32>(bytes, decimal) {
         if value.is_finite() {
             return Ok(value);
         }

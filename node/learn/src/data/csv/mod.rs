@@ -2,44 +2,62 @@
 //!
 //! The first pass counts records and collects categories, classes and ids; the second parses numbers into an
 //! array of exactly the right size. Nothing else grows with the file, so a file of 1 GB costs little more than
-//! its numbers as `f32`.
+//! its numbers as `f32`. What is wrong with cells and rows is collected and told at once.
 
 mod columns;
+mod dialect;
 mod fill;
 mod options;
+mod problems;
+mod raw;
 mod survey;
 
+pub(crate) use dialect::named as encoding_named;
 pub use options::{Categorical, CsvOptions, Missing, TargetKind};
-
-use std::io::Read;
+pub use raw::{RawTable, read_table};
 
 use super::dataset::{Dataset, Groups, Loaded};
 use super::error::DataError;
 use super::input::Input;
 use columns::Columns;
+use dialect::{CsvReader, Dialect};
 use fill::Filled;
+use problems::Problems;
 use survey::Survey;
 
 /// Reads a CSV file, plain or gzipped.
 ///
 /// # Errors
-/// A missing file, a column that is not there, a cell that is not what its column should hold, rows of unequal
-/// length, or no rows at all; the error names file, row and column.
+/// A missing file, a column that is not there, cells that are not what their column should hold, rows of unequal
+/// length, or no rows at all; the error names file, rows and columns.
 pub fn read_csv(path: impl AsRef<std::path::Path>, options: &CsvOptions) -> Result<Loaded, DataError> {
-    read_input(&Input::file(path), options)
+    read_input(&Input::table(path)?, options)
+}
+
+/// The names of a table's columns, in their order.
+pub(crate) fn header(input: &Input, options: &CsvOptions) -> Result<Vec<String>, DataError> {
+    names(input, &mut Dialect::of(input, options)?.open(input)?)
 }
 
 /// Reads CSV from any input.
 pub(crate) fn read_input(input: &Input, options: &CsvOptions) -> Result<Loaded, DataError> {
-    let mut reader = open(input, options)?;
-    let header = reader.headers().map_err(|error| csv_error(input, error))?.clone();
+    let dialect = Dialect::of(input, options)?;
+    let mut reader = dialect.open(input)?;
+    let mut columns = Columns::assign(input.name(), names(input, &mut reader)?, options)?;
+    columns.decimal = dialect.decimal;
+    let mut problems = Problems::default();
+    let survey = Survey::take(input, reader, &columns, (options, &mut problems))?;
+    let filled = Filled::read(input, dialect, (&columns, &survey), &mut problems)?;
+    problems.finish(&columns.file)?;
+    assemble(columns, survey, filled)
+}
+
+fn names(input: &Input, reader: &mut CsvReader) -> Result<Vec<String>, DataError> {
+    let header = reader.headers().map_err(|error| csv_error(input, error))?;
     if header.iter().all(str::is_empty) {
         return Err(DataError::Empty { file: input.name() });
     }
-    let columns = Columns::assign(input.name(), header.iter().map(str::to_string).collect(), options)?;
-    let survey = Survey::take(input, reader, &columns, options)?;
-    let filled = Filled::read(input, open(input, options)?, &columns, &survey)?;
-    assemble(columns, survey, filled)
+    Ok(header.iter().map(str::to_string).collect())
 }
 
 fn assemble(columns: Columns, survey: Survey, filled: Filled) -> Result<Loaded, DataError> {
@@ -61,39 +79,29 @@ fn assemble(columns: Columns, survey: Survey, filled: Filled) -> Result<Loaded, 
     Ok(Loaded { train: data.subset(&filled.train_rows), test: Some(data.subset(&filled.test_rows)) })
 }
 
-type CsvReader = csv::Reader<Box<dyn Read>>;
-
-fn open(input: &Input, options: &CsvOptions) -> Result<CsvReader, DataError> {
-    let delimiter = u8::try_from(options.delimiter).map_err(|_| DataError::BadParameter {
-        name: "delimiter",
-        value: options.delimiter.to_string(),
-        why: "must be one byte".into(),
-    })?;
-    let content: Box<dyn Read> = Box::new(input.open()?);
-    Ok(csv::ReaderBuilder::new()
-        .delimiter(delimiter)
-        .buffer_capacity(1 << 16)
-        .trim(csv::Trim::Headers)
-        .from_reader(content))
-}
-
 fn csv_error(input: &Input, error: csv::Error) -> DataError {
     let text = error.to_string();
     match error.into_kind() {
         csv::ErrorKind::Io(source) => input.read_error(source),
-        csv::ErrorKind::UnequalLengths { pos, expected_len, len } => {
-            let (row, line) = pos.map_or((0, 0), |pos| (pos.record(), pos.line()));
-            DataError::UnequalRows { file: input.name(), row, line, expected: expected_len, found: len }
-        }
         _ => input.malformed(text),
     }
 }
 
 /// Whether a cell stands for a value that is not known.
-fn is_missing(cell: &[u8]) -> bool {
+pub(crate) fn is_missing(cell: &[u8]) -> bool {
     cell.is_empty()
         || cell == b"?"
         || [&b"na"[..], b"n/a", b"nan", b"null"].iter().any(|word| cell.eq_ignore_ascii_case(word))
+}
+
+/// The number that a cell holds, by the decimal sign of its file.
+pub(crate) fn number<T: std::str::FromStr>(cell: &[u8], decimal: u8) -> Option<T> {
+    let text = std::str::from_utf8(cell).ok()?;
+    match decimal {
+        b'.' => text.parse().ok(),
+        // A point in such a file is no decimal sign, and whether it groups thousands nobody knows.
+        sign => (!text.contains('.')).then(|| text.replace(char::from(sign), ".").parse().ok())?,
+    }
 }
 
 #[cfg(test)]

@@ -5,9 +5,10 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
+use crate::schema::DateFormat;
+
 /// How to read a CSV file with a header line. Columns without another job are numeric features.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[serde(default, deny_unknown_fields)]
+#[derive(Debug, Clone, Default, PartialEq)]
 pub struct CsvOptions {
     /// The column to predict; without one the records have no target.
     pub label: Option<String>,
@@ -17,7 +18,9 @@ pub struct CsvOptions {
     pub categorical: Vec<Categorical>,
     /// Columns that are not used.
     pub drop: Vec<String>,
-    /// If given, only these columns (and the categorical ones) are features.
+    /// Columns of days, each of which becomes a number of days since 1970-01-01, with how they are written.
+    pub dates: BTreeMap<String, DateFormat>,
+    /// If given, only these columns are features, in this order (and behind them the categorical ones that are not named).
     pub features: Option<Vec<String>>,
     /// The column that says whom a record belongs to, for the `natural` partition; not a feature.
     pub id: Option<String>,
@@ -25,24 +28,12 @@ pub struct CsvOptions {
     pub split: Option<String>,
     /// What to do where a value is missing (empty, `?`, `NA`, `N/A`, `null` or `nan`).
     pub missing: Missing,
-    /// What stands between two fields.
-    pub delimiter: char,
-}
-
-impl Default for CsvOptions {
-    fn default() -> Self {
-        Self {
-            label: None,
-            target: TargetKind::Discover,
-            categorical: Vec::new(),
-            drop: Vec::new(),
-            features: None,
-            id: None,
-            split: None,
-            missing: Missing::default(),
-            delimiter: ',',
-        }
-    }
+    /// What stands between two fields; found where nothing is said.
+    pub delimiter: Option<char>,
+    /// The decimal sign; found where nothing is said.
+    pub decimal: Option<char>,
+    /// The encoding by its usual name; found where nothing is said.
+    pub encoding: Option<String>,
 }
 
 impl CsvOptions {
@@ -73,30 +64,33 @@ pub enum TargetKind {
 }
 
 /// A column of words.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Categorical {
     /// The column.
     pub column: String,
     /// Its categories in the order of the features made of them. Without them they are discovered, in one's
     /// own file only: participants that learn together declare them, or their features would not match.
-    #[serde(default)]
     pub categories: Option<Vec<String>>,
+    /// Whether other words may occur than the declared ones; they are none of the categories.
+    pub other: bool,
+    /// The category of a missing cell; without it a missing one is none of the categories, if anything is filled in at all.
+    pub fill: Option<String>,
 }
 
 impl Categorical {
     /// A column whose categories are those found in the file, in alphabetical order.
     pub fn discovered(column: &str) -> Self {
-        Self { column: column.to_string(), categories: None }
+        Self { column: column.to_string(), ..Self::default() }
     }
 }
 
 /// What to do where a value is missing: by default the file is refused.
-#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
-#[serde(default, deny_unknown_fields)]
+#[derive(Debug, Clone, Default, PartialEq)]
 pub struct Missing {
     /// What to put where a number is missing. A missing category then has 0 for every category.
     pub fill: Option<f32>,
+    /// Whether a missing category may be none of the categories, also where no number is filled in.
+    pub words: bool,
     /// What to put into one column, instead of `fill`.
     pub fill_column: BTreeMap<String, f32>,
 }
@@ -104,6 +98,6 @@ pub struct Missing {
 impl Missing {
     /// Every missing number becomes `value`, every missing category none of the categories.
     pub fn fill(value: f32) -> Self {
-        Self { fill: Some(value), fill_column: BTreeMap::new() }
+        Self { fill: Some(value), ..Self::default() }
     }
 }

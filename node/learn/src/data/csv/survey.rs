@@ -8,7 +8,8 @@ use super::super::input::Input;
 use super::super::targets::{MAX_DISCOVERED_CLASSES, WholeNumbers};
 use super::columns::{Columns, Role};
 use super::options::{CsvOptions, TargetKind};
-use super::{CsvReader, csv_error, is_missing};
+use super::problems::Problems;
+use super::{CsvReader, csv_error, is_missing, number};
 
 /// Most different values of a categorical column: each becomes a feature.
 const MAX_CATEGORIES: usize = 10_000;
@@ -47,14 +48,18 @@ impl Survey {
         input: &Input,
         mut reader: CsvReader,
         columns: &Columns,
-        options: &CsvOptions,
+        (options, problems): (&CsvOptions, &mut Problems),
     ) -> Result<Self, DataError> {
         let mut tally = Tally::new(columns, options);
         let mut record = csv::ByteRecord::new();
         let mut records = 0usize;
         while reader.read_byte_record(&mut record).map_err(|error| csv_error(input, error))? {
             records += 1;
-            tally.add(columns, records as u64, &record)?;
+            let added = match record.len() == columns.names.len() {
+                true => tally.add(columns, records as u64, &record),
+                false => Err(unequal(columns, records as u64, &record)),
+            };
+            added.or_else(|error| problems.add(error))?;
         }
         if records == 0 {
             return Err(DataError::Empty { file: columns.file.clone() });
@@ -68,20 +73,21 @@ impl Survey {
 
     /// Features per record.
     pub(super) fn width(&self, columns: &Columns) -> usize {
-        let numbers = columns.roles.iter().filter(|role| matches!(role, Role::Number { .. })).count();
+        let words = |role: &Role| matches!(role, Role::Word { .. });
+        let numbers = columns.features.iter().filter(|(_, role)| !words(role)).count();
         numbers + self.categories.iter().map(|categories| categories.names.len()).sum::<usize>()
     }
 
     /// A name per feature: the column, or `column=category`.
     pub(super) fn feature_names(&self, columns: &Columns) -> Vec<String> {
         let mut names = Vec::new();
-        for (role, column) in columns.roles.iter().zip(&columns.names) {
+        for (at, role) in &columns.features {
+            let column = &columns.names[*at];
             match role {
-                Role::Number { .. } => names.push(column.clone()),
+                Role::Number { .. } | Role::Day { .. } => names.push(column.clone()),
                 Role::Word { at, .. } => {
                     names.extend(self.categories[*at].names.iter().map(|name| format!("{column}={name}")));
                 }
-                Role::NotAFeature => {}
             }
         }
         names
@@ -164,7 +170,7 @@ impl Tally {
             }
         }
         if let (Some(labels), Some(at)) = (&mut self.labels, columns.label) {
-            labels.add(record[at].trim_ascii());
+            labels.add(record[at].trim_ascii(), columns.decimal);
             if !labels.all_numbers && labels.seen.len() > MAX_CATEGORIES {
                 return Err(too_many(columns, at));
             }
@@ -205,9 +211,9 @@ impl Tally {
 }
 
 impl LabelValues {
-    fn add(&mut self, cell: &[u8]) {
+    fn add(&mut self, cell: &[u8], decimal: u8) {
         // Once there are many numbers it is a real target unless a word follows, and no more values need to be kept.
-        let number = || std::str::from_utf8(cell).ok().and_then(|text| text.parse::<f64>().ok());
+        let number = || number(cell, decimal);
         let is_real = self.all_numbers && (self.whole.count() > MAX_DISCOVERED_CLASSES || !self.all_whole);
         if is_missing(cell) || (is_real && number().is_some()) {
             return;
@@ -235,6 +241,16 @@ fn resolve_target(declared: &TargetKind, found: Option<LabelValues>) -> Resolved
                 (false, _) => ResolvedTarget::Named(found.seen.into_iter().collect()),
             }
         }
+    }
+}
+
+fn unequal(columns: &Columns, row: u64, record: &csv::ByteRecord) -> DataError {
+    DataError::UnequalRows {
+        file: columns.file.clone(),
+        row,
+        line: record.position().map_or(0, csv::Position::line),
+        expected: columns.names.len() as u64,
+        found: record.len() as u64,
     }
 }
 

@@ -52,10 +52,14 @@ fn words_become_one_feature_per_category_in_alphabetical_or_declared_order() {
     assert_eq!(data.feature_names().unwrap(), ["x", "colour=blue", "colour=red"]);
     assert_eq!((data.row(0), data.row(1)), (&[1.0, 0.0, 1.0][..], &[2.0, 1.0, 0.0][..]));
     let categories = Some(["red", "green", "blue"].map(String::from).to_vec());
-    let declared = Categorical { column: "colour".into(), categories };
+    let declared = Categorical { column: "colour".into(), categories, ..Categorical::default() };
     let data = train(text, &CsvOptions { categorical: vec![declared], ..labelled() });
     assert_eq!((data.columns(), data.row(1)), (4, &[2.0, 0.0, 0.0, 1.0][..]));
-    let too_few = Categorical { column: "colour".into(), categories: Some(vec!["red".into()]) };
+    let too_few = Categorical {
+        column: "colour".into(),
+        categories: Some(vec!["red".into()]),
+        ..Categorical::default()
+    };
     let options = CsvOptions { categorical: vec![too_few], ..labelled() };
     refused(text, &options, &["row 2", "column `colour`", "`blue`", "`red`"]);
 }
@@ -134,7 +138,7 @@ fn a_column_that_is_not_there_is_refused_with_the_list_and_the_nearest() {
     asked(CsvOptions { features: Some(vec!["nothing".into()]), ..labelled() });
     asked(CsvOptions { categorical: vec![Categorical::discovered("nothing")], ..labelled() });
     let fill_column = [("nothing".to_string(), 1.0)].into();
-    asked(CsvOptions { missing: Missing { fill: None, fill_column }, ..labelled() });
+    asked(CsvOptions { missing: Missing { fill_column, ..Missing::default() }, ..labelled() });
 }
 
 #[test]
@@ -162,7 +166,7 @@ fn missing_values_are_refused_or_filled_as_told() {
         let error = refused(&text, &refusing, &["row 2, column `x`", "missing"]);
         assert!(error.hint().unwrap().contains("fill=VALUE"));
         let fill_column = [("z".to_string(), 9.0)].into();
-        let missing = Missing { fill: Some(-1.0), fill_column };
+        let missing = Missing { fill_column, ..Missing::fill(-1.0) };
         let data = train(&text, &CsvOptions { categorical: words, missing, ..labelled() });
         assert_eq!(data.row(1), [-1.0, 9.0, 0.0]);
     }
@@ -227,9 +231,84 @@ fn chosen_and_dropped_columns_decide_the_features() {
 #[test]
 fn other_delimiters_are_taken_and_impossible_ones_refused() {
     let options = |delimiter| CsvOptions { delimiter, ..labelled() };
-    assert_eq!(train("x;y\n1;0\n", &options(';')).row(0), [1.0]);
-    assert_eq!(train("x\ty\n1\t0\n", &options('\t')).row(0), [1.0]);
-    refused("x,y\n1,0\n", &options('…'), &["delimiter", "…"]);
+    assert_eq!(train("x;y\n1;0\n", &options(Some(';'))).row(0), [1.0]);
+    assert_eq!(train("x\ty\n1\t0\n", &options(Some('\t'))).row(0), [1.0]);
+    refused("x,y\n1,0\n", &options(Some('…')), &["delimiter", "…"]);
+}
+
+#[test]
+fn all_problems_of_a_file_are_in_one_list_with_rows_and_columns() {
+    let text = "a,b,word,y\n1,2,red,0\nx,inf,blue,1\n2,,red,1\nz,4,green,\n5,6\n7,8,blue,0\n";
+    let declared = Categorical {
+        column: "word".into(),
+        categories: Some(vec!["red".into(), "green".into()]),
+        ..Categorical::default()
+    };
+    let options = CsvOptions { categorical: vec![declared], target: TargetKind::Classes(2), ..labelled() };
+    let error = refused(
+        text,
+        &options,
+        &[
+            "8 problems",
+            "row 2, column `a`: `x` is not a number; also in rows 4",
+            "row 2, column `b`: `inf` is not a finite number",
+            "row 3, column `b`: the value is missing",
+            "row 2, column `word`: `blue` is none of",
+            "also in rows 6",
+            "row 4, column `y`: the label is missing",
+            "row 5 (line 6): 2 fields, but 4",
+        ],
+    );
+    assert!(error.hint().unwrap().contains("categorical=a"), "{:?}", error.hint());
+    // A thousand bad cells of one column are one line.
+    let many: String = (0..1000).map(|row| format!("no{row},0\n")).collect();
+    let message = read(&format!("x,y\n{many}"), &labelled()).unwrap_err().to_string();
+    assert!(message.contains("1000 problems") && message.contains("and 995 more"), "{message}");
+    assert_eq!(message.lines().count(), 2, "{message}");
+}
+
+#[test]
+fn a_decimal_comma_is_found_or_said_and_a_point_is_then_no_number() {
+    assert_eq!(train("x;y\n1,5;0\n-2,25;1\n", &labelled()).row(1), [-2.25]);
+    let said = CsvOptions { decimal: Some(','), ..labelled() };
+    assert_eq!(train("x,y\n\"1,5\",0\n", &said).row(0), [1.5]);
+    refused("x,y\n1.5,0\n", &said, &["`1.5` is not a number"]);
+    let error = refused("x,y\n\"1,5\",0\n", &labelled(), &["`1,5` is not a number"]);
+    assert!(error.hint().unwrap().contains("decimal=comma"));
+}
+
+#[test]
+fn days_become_numbers_and_what_is_no_day_is_refused() {
+    let dates = [("day".to_string(), crate::schema::DateFormat::parse("%d.%m.%Y").unwrap())];
+    let options = CsvOptions { dates: dates.into(), ..labelled() };
+    let data = train("day,y\n02.01.1970,0\n31.12.1969,1\n", &options);
+    assert_eq!((data.row(0), data.row(1)), (&[1.0][..], &[-1.0][..]));
+    refused(
+        "day,y\n1970-01-02,0\n",
+        &options,
+        &["row 1, column `day`", "`1970-01-02` is not a date of the form `%d.%m.%Y`"],
+    );
+}
+
+#[test]
+fn letters_of_windows_are_read_and_numbers_that_are_names_match_however_written() {
+    let bytes = b"wo;y\nK\xf6ln;0\nBonn;1\n".to_vec().leak();
+    let options = CsvOptions { categorical: vec![Categorical::discovered("wo")], ..labelled() };
+    let data = read_input(&Input::Embedded { name: "test.csv", bytes }, &options).unwrap().train;
+    assert_eq!(data.feature_names().unwrap(), ["wo=Bonn", "wo=Köln"]);
+    let classes = CsvOptions { target: TargetKind::ClassNames(vec!["0".into(), "1".into()]), ..labelled() };
+    let data = train("x,y\n1,1.0\n2,+0\n", &classes);
+    assert_eq!((data.target(0), data.target(1)), (Target::Class(1), Target::Class(0)));
+}
+
+#[test]
+fn chosen_features_stand_in_the_order_in_which_they_are_chosen() {
+    let options = CsvOptions { features: Some(vec!["b".into(), "a".into()]), ..labelled() };
+    let data = train("a,b,c,y\n1,2,3,0\n", &options);
+    assert_eq!(
+        (data.feature_names().unwrap(), data.row(0)),
+        (&["b".to_string(), "a".into()][..], &[2.0, 1.0][..])
+    );
 }
 
 proptest! {

@@ -10,6 +10,7 @@ use super::super::mnist::MnistPart;
 use super::super::scaling::{Bounds, Scaling};
 use super::super::synthetic::{Blobs, TwoClusters};
 use super::{DataSource, SourceKind};
+use crate::schema::DateFormat;
 
 impl fmt::Display for DataSource {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -26,6 +27,7 @@ impl fmt::Display for DataSource {
         };
         pairs.add("scale", self.scale.as_ref().map(scale_text));
         pairs.add("target_bounds", self.target_bounds.map(bounds_text));
+        pairs.add("schema", self.schema.as_ref().map(|path| path.display()));
         match pairs.0.is_empty() {
             true => write!(f, "{head}"),
             false => write!(f, "{head}:{}", pairs.0.join(",")),
@@ -62,7 +64,7 @@ impl Pairs {
     }
 
     fn csv(&mut self, path: &Path, options: &CsvOptions) -> String {
-        let usual = self.format(path, &["csv", "tsv"], "csv");
+        let usual = self.format(path, &["csv", "tsv", "parquet", "-"], "csv");
         self.add("label", options.label.as_ref());
         self.target(&options.target);
         let words: Vec<String> = options.categorical.iter().map(categorical_text).collect();
@@ -72,14 +74,15 @@ impl Pairs {
         self.add("id", options.id.as_ref());
         self.add("split", options.split.as_ref());
         self.add_list("fill", &fill_texts(&options.missing));
-        let default = if usual == "tsv" { '\t' } else { ',' };
-        let delimiter = match options.delimiter {
-            '\t' => "tab".to_string(),
-            ';' => "semicolon".to_string(),
-            ' ' => "space".to_string(),
-            other => other.to_string(),
-        };
-        self.add("delimiter", (options.delimiter != default).then_some(delimiter));
+        let dates = options.dates.iter().map(|(column, format)| match format {
+            DateFormat::Iso => column.clone(),
+            DateFormat::Declared { text, .. } => format!("{column}@{text}"),
+        });
+        self.add_list("date", &dates.collect::<Vec<_>>());
+        let default = (usual == "tsv").then_some('\t');
+        self.add("delimiter", options.delimiter.filter(|_| options.delimiter != default).map(sign_text));
+        self.add("decimal", options.decimal.map(sign_text));
+        self.add("encoding", options.encoding.as_ref());
         path.display().to_string()
     }
 
@@ -151,6 +154,17 @@ impl Pairs {
         let told = (is_idx && endings.contains(&"idx")) || endings.contains(&ending.as_str());
         self.add("format", (!told).then_some(otherwise));
         ending
+    }
+}
+
+fn sign_text(sign: char) -> String {
+    match sign {
+        ',' => "comma".to_string(),
+        '.' => "point".to_string(),
+        '\t' => "tab".to_string(),
+        ';' => "semicolon".to_string(),
+        ' ' => "space".to_string(),
+        other => other.to_string(),
     }
 }
 

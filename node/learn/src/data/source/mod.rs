@@ -7,14 +7,21 @@
 //! two-clusters:nodes=8,heterogeneity=2
 //! mnist:DIR                                         IDX files of the MNIST family in a folder
 //! houses.csv.gz:label=y,drop=longitude,scale=l2     CSV, NPY, NPZ, IDX, libsvm; plain or gzipped
+//! patients.csv:schema=clinic.toml                   a table whose columns a schema declares
+//! -:label=y                                         CSV from standard input
 //! ```
 //!
 //! After the name or path come `:` and `key=value` pairs with commas between them; `+` joins the members of a
 //! list. What cannot be written so (names with commas) can be said with the options of each reader.
 
+mod declared;
 mod display;
 mod keys;
 mod parse;
+mod table;
+
+pub use declared::LabelUse;
+pub use table::{SOURCE_KEYS, SourceKey, SourceKeys, source_keys_page};
 
 use std::path::PathBuf;
 
@@ -29,6 +36,7 @@ use super::libsvm::{self, LibsvmOptions};
 use super::mnist::{self, MnistPart};
 use super::scaling::{Bounds, Scaling, scale_target};
 use super::synthetic::{Blobs, TwoClusters};
+use crate::schema::Schema;
 
 /// A data set by name or file, with how to read and scale it.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -40,6 +48,8 @@ pub struct DataSource {
     pub scale: Option<Scaling>,
     /// Bounds of a real target, brought to 0..1.
     pub target_bounds: Option<Bounds>,
+    /// A schema that declares the columns of a table.
+    pub schema: Option<PathBuf>,
 }
 
 /// The kinds of sources.
@@ -55,7 +65,7 @@ pub enum SourceKind {
     TwoClusters(TwoClusters, Option<u64>),
     /// A folder of the MNIST family.
     Mnist(PathBuf, MnistPart),
-    /// A CSV file.
+    /// A table with names above its columns: CSV, or CSV from standard input (`-`).
     Csv(PathBuf, CsvOptions),
     /// An NPY, NPZ or IDX file.
     Arrays(PathBuf, ArrayOptions),
@@ -69,6 +79,9 @@ impl DataSource {
     /// # Errors
     /// What the reader or generator refuses; the error names file, row and column.
     pub fn load(&self, seed: u64) -> Result<Loaded, DataError> {
+        if let Some(path) = &self.schema {
+            return self.with_schema(&Schema::load(path)?, LabelUse::Needed)?.load(seed);
+        }
         let loaded = self.load_unscaled(seed)?;
         let loaded = self.scale.clone().unwrap_or_default().apply_to_loaded(loaded)?;
         let Some(bounds) = self.target_bounds else { return Ok(loaded) };

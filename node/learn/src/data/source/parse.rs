@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use std::str::FromStr;
 
 use super::super::arrays::ArrayOptions;
-use super::super::csv::{Categorical, CsvOptions, Missing, TargetKind};
+use super::super::csv::{self, Categorical, CsvOptions, Missing, TargetKind};
 use super::super::error::DataError;
 use super::super::libsvm::LibsvmOptions;
 use super::super::mnist::MnistPart;
@@ -13,6 +13,7 @@ use super::super::scaling::Scaling;
 use super::super::synthetic::{Blobs, TwoClusters};
 use super::keys::{Keys, parse_bounds, parse_number, split_list};
 use super::{DataSource, SourceKind};
+use crate::schema::DateFormat;
 
 impl FromStr for DataSource {
     type Err = DataError;
@@ -32,8 +33,10 @@ fn parse(text: &str) -> Result<DataSource, String> {
     let target_bounds =
         keys.text("target_bounds").map(|text| parse_bounds("target_bounds", &text)).transpose()?;
     let kind = parse_kind(head, &mut keys)?;
+    let is_table = matches!(kind, SourceKind::Csv(..));
+    let schema = if is_table { keys.text("schema").map(PathBuf::from) } else { None };
     keys.finish()?;
-    Ok(DataSource { kind, scale, target_bounds })
+    Ok(DataSource { kind, scale, target_bounds, schema })
 }
 
 /// Splits before the first `key=value` pair: at the first `:` behind which a word and `=` follow.
@@ -79,12 +82,13 @@ fn parse_file(path: &str, keys: &mut Keys) -> Result<SourceKind, String> {
     let bare = lower.strip_suffix(".gz").unwrap_or(&lower);
     let ending = bare.rsplit(['.', '/']).next().unwrap_or_default();
     let format = keys.text("format").unwrap_or_else(|| match ending {
+        "-" => "csv".to_string(),
         name if name.contains("-idx") || name.ends_with("-ubyte") => "idx".to_string(),
         name => name.to_string(),
     });
     let file = PathBuf::from(path);
     match format.as_str() {
-        "csv" | "tsv" => Ok(SourceKind::Csv(file, parse_csv(keys, format == "tsv")?)),
+        "csv" | "tsv" | "parquet" => Ok(SourceKind::Csv(file, parse_csv(keys, format == "tsv")?)),
         "npy" | "npz" | "idx" => Ok(SourceKind::Arrays(file, parse_arrays(keys)?)),
         "svm" | "libsvm" | "svmlight" => {
             let options = LibsvmOptions { features: keys.number("features")?, target: parse_target(keys)? };
@@ -98,16 +102,11 @@ fn parse_file(path: &str, keys: &mut Keys) -> Result<SourceKind, String> {
 }
 
 fn parse_csv(keys: &mut Keys, tabs: bool) -> Result<CsvOptions, String> {
-    let delimiter = match keys.text("delimiter").as_deref() {
-        None if tabs => '\t',
-        None => ',',
-        Some("tab") => '\t',
-        Some("semicolon") => ';',
-        Some("space") => ' ',
-        Some(other) => other.chars().next().filter(|_| other.chars().count() == 1).ok_or_else(|| {
-            format!("`delimiter={other}` is not one character, `tab`, `semicolon` or `space`")
-        })?,
-    };
+    let delimiter = keys.text("delimiter").map(|text| sign("delimiter", &text)).transpose()?;
+    let encoding = keys.text("encoding");
+    if let Some(name) = &encoding {
+        csv::encoding_named(name).map_err(|error| error.to_string())?;
+    }
     let features = keys.list("features");
     Ok(CsvOptions {
         label: keys.text("label"),
@@ -117,13 +116,36 @@ fn parse_csv(keys: &mut Keys, tabs: bool) -> Result<CsvOptions, String> {
             .iter()
             .map(|text| parse_categorical(text))
             .collect::<Result<_, _>>()?,
+        dates: keys.list("date").iter().map(|text| parse_date(text)).collect::<Result<_, _>>()?,
         drop: keys.list("drop"),
         features: (!features.is_empty()).then_some(features),
         id: keys.text("id"),
         split: keys.text("split"),
         missing: parse_missing(keys)?,
-        delimiter,
+        delimiter: delimiter.or(tabs.then_some('\t')),
+        decimal: keys.text("decimal").map(|text| sign("decimal", &text)).transpose()?,
+        encoding,
     })
+}
+
+/// One character, or its name. A comma cannot be written among keys that have commas between them: then nothing is left of it.
+fn sign(key: &str, text: &str) -> Result<char, String> {
+    match text {
+        "" | "comma" => Ok(','),
+        "point" => Ok('.'),
+        "tab" => Ok('\t'),
+        "semicolon" => Ok(';'),
+        "space" => Ok(' '),
+        other => other.chars().next().filter(|_| other.chars().count() == 1).ok_or_else(|| {
+            format!("`{key}={other}` is not one character, `comma`, `point`, `tab`, `semicolon` or `space`")
+        }),
+    }
+}
+
+/// `column` with ISO dates, or `column@FORMAT`.
+fn parse_date(text: &str) -> Result<(String, DateFormat), String> {
+    let (column, format) = text.split_once('@').unwrap_or((text, "iso"));
+    Ok((column.trim().to_string(), DateFormat::parse(format)?))
 }
 
 fn parse_arrays(keys: &mut Keys) -> Result<ArrayOptions, String> {
@@ -169,7 +191,11 @@ fn parse_categorical(text: &str) -> Result<Categorical, String> {
     let Some((column, rest)) = text.split_once('[') else { return Ok(Categorical::discovered(text)) };
     let words = rest.strip_suffix(']').ok_or_else(|| format!("`{text}` has no closing `]`"))?;
     let categories = words.split('|').map(|word| word.trim().to_string()).collect();
-    Ok(Categorical { column: column.trim().to_string(), categories: Some(categories) })
+    Ok(Categorical {
+        column: column.trim().to_string(),
+        categories: Some(categories),
+        ..Categorical::default()
+    })
 }
 
 /// `fill=0`, `fill=age@40`, or several joined by `+`.
@@ -274,6 +300,10 @@ mod tests {
             "a.tsv:label=y,target=real,target_bounds=0..500000",
             "a.csv:scale=age@17..90+0..1",
             "a.csv:scale=0..1/-1.5..2",
+            "a.csv:label=y,date=born@%d.%m.%Y+seen,delimiter=semicolon,decimal=comma,encoding=latin1",
+            "a.parquet:label=y",
+            "-:label=y",
+            "a.csv:decimal=comma,schema=clinic.toml",
             "x.npy:labels=y.npy,classes=10",
             "t.npy:label_column=3,fill=-1",
             "a.npz:x=images,y=digits,id=writer",
@@ -285,6 +315,14 @@ mod tests {
             assert_eq!(source.to_string(), text);
             assert_eq!(source.to_string().parse::<DataSource>().unwrap(), source);
         }
+    }
+
+    #[test]
+    fn a_comma_may_be_written_as_one() {
+        let written = |text: &str| text.parse::<DataSource>().unwrap();
+        assert_eq!(written("a.csv:decimal=,"), written("a.csv:decimal=comma"));
+        assert_eq!(written("a.csv:decimal=,,label=y"), written("a.csv:label=y,decimal=comma"));
+        assert_eq!(written("a.csv:delimiter=;"), written("a.csv:delimiter=semicolon"));
     }
 
     #[test]
@@ -307,7 +345,11 @@ mod tests {
             ("a.csv:fill=inf", "finite"),
             ("a.csv:fill=x", "`fill=x`"),
             ("a.csv:categorical=sex[m", "`]`"),
-            ("a.parquet", "format="),
+            ("a.xlsx", "format="),
+            ("a.csv:decimal=dot", "`decimal=dot`"),
+            ("a.csv:encoding=klingon", "klingon"),
+            ("a.csv:date=born@%d", "`%d`"),
+            ("a.npy:schema=x", "`schema`"),
             ("mnist", "mnist:FOLDER"),
             ("mnist:dir:part=half", "part=half"),
             ("blobs:nodes=many", "nodes=many"),

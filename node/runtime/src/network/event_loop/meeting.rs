@@ -67,6 +67,11 @@ impl EventLoop {
                 self.tell(Event::Refused { peer, refusal, reason }).await;
                 self.hang_up(peer);
             }
+            Err(error @ (HelloError::Config { .. } | HelloError::Schema { .. })) => {
+                self.book.refused(&peer, Instant::now());
+                self.tell(Event::Differs { peer, reason: chain(&error) }).await;
+                self.hang_up(peer);
+            }
             Err(error) => {
                 if !matches!(error, HelloError::Wire(WireError::Io(_)) | HelloError::Slow) {
                     self.book.refused(&peer, Instant::now());

@@ -1,0 +1,53 @@
+//! `metrics.csv` of a node: how its model did, round by round, on its own records. For its own eyes, like everything on them.
+
+use dashboard::Judged;
+use std::fs::OpenOptions;
+use std::io::Write;
+use std::path::{Path, PathBuf};
+
+/// Name of the file in the folder of a node.
+pub(crate) const FILE: &str = "metrics.csv";
+/// Its columns, called as those of a simulation.
+const COLUMNS: &str = "round,train_loss,test_loss,test_acc";
+
+/// A file that grows while the node runs, and when it runs again.
+pub(super) struct Metrics(PathBuf);
+
+impl Metrics {
+    pub(super) fn in_folder(state: &Path) -> Self {
+        Self(state.join(FILE))
+    }
+
+    /// Adds a row. A disk that is full stops the node elsewhere; here it is no reason to.
+    pub(super) fn add(&self, judged: &Judged, train_loss: Option<f64>) {
+        let cell = |value: Option<f64>| {
+            value.filter(|value| value.is_finite()).map_or_else(String::new, |value| value.to_string())
+        };
+        let row = format!(
+            "{},{},{},{}\n",
+            judged.round,
+            cell(train_loss),
+            cell(judged.loss),
+            cell(judged.accuracy)
+        );
+        let _ = OpenOptions::new().create(true).append(true).open(&self.0).and_then(|mut file| {
+            let head = if file.metadata()?.len() == 0 { format!("{COLUMNS}\n") } else { String::new() };
+            file.write_all(format!("{head}{row}").as_bytes())
+        });
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_row_for_each_judgement_under_one_heading() {
+        let folder = tempfile::tempdir().unwrap();
+        let metrics = Metrics::in_folder(folder.path());
+        metrics.add(&Judged { round: 1, accuracy: Some(0.5), loss: None }, Some(0.7));
+        metrics.add(&Judged { round: 9, accuracy: None, loss: Some(f64::NAN) }, None);
+        let text = std::fs::read_to_string(folder.path().join(FILE)).unwrap();
+        assert_eq!(text, "round,train_loss,test_loss,test_acc\n1,0.7,,0.5\n9,,,\n");
+    }
+}

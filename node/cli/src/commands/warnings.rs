@@ -1,0 +1,90 @@
+//! What saves first tries: said once, before anything is spent. Nothing of it is sent to anybody.
+
+use learn::data::Dataset;
+use protocol::Setup;
+use protocol::config::AlgorithmKind;
+use protocol::work::Adjacency;
+
+/// Rows so many times above the clip norm are cut to almost nothing.
+const FAR_ABOVE: f64 = 10.0;
+/// A class with fewer records than one in so many is hardly learnt.
+const ALMOST_ABSENT: usize = 100;
+/// ε above which little is promised.
+const WEAK: f64 = 10.0;
+
+/// Everything worth a second look about a run on these data.
+pub(crate) fn about(setup: &Setup) -> Vec<String> {
+    let privacy = &setup.config.privacy;
+    let records = setup.train.iter().map(Dataset::len).min().unwrap_or(0);
+    let mut found = Vec::new();
+    if privacy.epsilon.is_some_and(|epsilon| epsilon > WEAK && epsilon.is_finite()) {
+        found.push(format!(
+            "`privacy.epsilon = {}` is above {WEAK}: little is promised in the worst case",
+            privacy.epsilon.unwrap_or(WEAK)
+        ));
+    }
+    let is_private = privacy.epsilon.is_none_or(f64::is_finite) && privacy.noise_multiplier != Some(0.0);
+    if is_private && privacy.adjacency == Adjacency::Record && privacy.delta * records as f64 >= 1.0 {
+        found.push(format!(
+            "`privacy.delta = {}` is not below one over the {records} records of a node: it would allow to publish a whole record now and then",
+            privacy.delta
+        ));
+    }
+    if setup.config.algorithm.kind != AlgorithmKind::Mean {
+        found.extend(setup.train.first().map(|data| of_data(data, privacy.clip_norm)).unwrap_or_default());
+    }
+    found
+}
+
+/// What is unusual about the records themselves.
+pub(crate) fn of_data(data: &Dataset, clip_norm: f64) -> Vec<String> {
+    let mut found = Vec::new();
+    let norm = median_norm(data);
+    if norm > FAR_ABOVE * clip_norm {
+        found.push(format!(
+            "half of the rows have a norm above {norm:.0}, and gradients are cut to `privacy.clip_norm = {clip_norm}`: bring the columns to comparable ranges, by a schema with bounds or `scale=NAME@LOW..HIGH`"
+        ));
+    }
+    let (Some(labels), Some(classes)) = (data.labels(), data.classes()) else { return found };
+    let mut counts = vec![0usize; classes];
+    labels.iter().for_each(|&label| counts[label as usize] += 1);
+    for (class, &count) in counts.iter().enumerate() {
+        if count * ALMOST_ABSENT < data.len() {
+            let name = data.class_names().map_or_else(|| class.to_string(), |names| names[class].clone());
+            found.push(format!("class `{name}` is almost absent here: {count} of {} records", data.len()));
+        }
+    }
+    found
+}
+
+fn median_norm(data: &Dataset) -> f64 {
+    let square = |record: usize| data.row(record).iter().map(|&x| f64::from(x) * f64::from(x)).sum::<f64>();
+    let mut norms: Vec<f64> = (0..data.len()).map(|record| square(record).sqrt()).collect();
+    norms.sort_by(f64::total_cmp);
+    norms.get(norms.len() / 2).copied().unwrap_or(0.0)
+}
+
+/// Says them on stderr.
+pub(crate) fn say(warnings: &[String]) {
+    warnings.iter().for_each(|warning| eprintln!("warning: {warning}"));
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use learn::data::Targets;
+
+    #[test]
+    fn long_rows_and_absent_classes_are_named_and_ordinary_data_are_not() {
+        let made = |scale: f32, rare: usize| {
+            let labels = (0..1000).map(|record| u32::from(record < rare)).collect();
+            let values = (0..1000).map(|record| scale * (record % 7) as f32).collect();
+            Dataset::new(values, 1, Targets::Class { labels, classes: 2 }).unwrap()
+        };
+        assert!(of_data(&made(1.0, 300), 0.5).is_empty());
+        let long = of_data(&made(1000.0, 300), 0.5);
+        assert!(long.len() == 1 && long[0].contains("clip_norm = 0.5"), "{long:?}");
+        let rare = of_data(&made(1.0, 3), 0.5);
+        assert!(rare.len() == 1 && rare[0].contains("`1` is almost absent here: 3 of 1000"), "{rare:?}");
+    }
+}

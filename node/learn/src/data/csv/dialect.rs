@@ -1,0 +1,174 @@
+//! What is a file's own: delimiter, decimal sign, encoding. Found in its beginning unless it was said.
+
+use std::io::{BufRead, Read};
+
+use encoding_rs::{Encoding, UTF_8, WINDOWS_1252};
+use encoding_rs_io::DecodeReaderBytesBuilder;
+
+use super::super::error::DataError;
+use super::super::input::Input;
+use super::options::CsvOptions;
+
+/// Bytes that are looked at.
+const SAMPLE: usize = 1 << 16;
+/// Rows that are looked at.
+const ROWS: usize = 50;
+/// What stands between fields in practice, the likeliest first.
+const DELIMITERS: [u8; 4] = [b',', b';', b'\t', b'|'];
+
+/// How a file is written.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(crate) struct Dialect {
+    pub(crate) delimiter: u8,
+    pub(crate) decimal: u8,
+    pub(crate) encoding: &'static Encoding,
+}
+
+pub(super) type CsvReader = csv::Reader<Box<dyn Read>>;
+
+impl Dialect {
+    /// What was said, and for the rest what the beginning of the file shows.
+    pub(super) fn of(input: &Input, options: &CsvOptions) -> Result<Self, DataError> {
+        let beginning = input.beginning(SAMPLE)?;
+        let encoding = match &options.encoding {
+            Some(name) => named(name)?,
+            None => found_encoding(&beginning, beginning.len() < SAMPLE),
+        };
+        let (text, _, _) = encoding.decode(&beginning);
+        let whole = whole_lines(&text, beginning.len() < SAMPLE);
+        let delimiter = match options.delimiter {
+            Some(said) => one_byte("delimiter", said)?,
+            None => found_delimiter(whole),
+        };
+        let decimal = match options.decimal {
+            Some(said) => one_byte("decimal", said)?,
+            None => found_decimal(whole, delimiter),
+        };
+        Ok(Self { delimiter, decimal, encoding })
+    }
+
+    /// The file from its beginning, as UTF-8.
+    pub(super) fn open(self, input: &Input) -> Result<CsvReader, DataError> {
+        let raw: Box<dyn BufRead> = input.open()?;
+        let content: Box<dyn Read> = match self.encoding == UTF_8 {
+            true => Box::new(raw),
+            false => Box::new(DecodeReaderBytesBuilder::new().encoding(Some(self.encoding)).build(raw)),
+        };
+        Ok(csv::ReaderBuilder::new()
+            .delimiter(self.delimiter)
+            .buffer_capacity(1 << 16)
+            .trim(csv::Trim::Headers)
+            .flexible(true)
+            .from_reader(content))
+    }
+}
+
+/// An encoding by one of its usual names.
+pub(crate) fn named(name: &str) -> Result<&'static Encoding, DataError> {
+    Encoding::for_label(name.as_bytes()).ok_or_else(|| DataError::BadParameter {
+        name: "encoding",
+        value: name.to_owned(),
+        why: "is not known; try utf-8, windows-1252, latin1 or utf-16le".into(),
+    })
+}
+
+/// UTF-16 by its mark, UTF-8 where it is that, else what Windows writes in western Europe, which reads any bytes.
+fn found_encoding(beginning: &[u8], is_all: bool) -> &'static Encoding {
+    if let Some((encoding, _)) = Encoding::for_bom(beginning) {
+        return encoding;
+    }
+    match std::str::from_utf8(beginning) {
+        Ok(_) => UTF_8,
+        // The last letter may be cut.
+        Err(error) if error.error_len().is_none() && !is_all => UTF_8,
+        Err(_) => WINDOWS_1252,
+    }
+}
+
+/// The text without a last line that is cut.
+fn whole_lines(text: &str, is_all: bool) -> &str {
+    match text.rfind('\n') {
+        Some(end) if !is_all => &text[..end],
+        _ => text,
+    }
+}
+
+/// The delimiter that gives all rows the same number of fields, and the most of them.
+fn found_delimiter(text: &str) -> u8 {
+    let fields = |delimiter: u8| {
+        let rows = rows(text, delimiter);
+        let first = rows.first().map_or(0, Vec::len);
+        if rows.iter().all(|row| row.len() == first) { first } else { 0 }
+    };
+    // The first of equals: a comma where nothing divides.
+    DELIMITERS.into_iter().rev().max_by_key(|&delimiter| fields(delimiter).max(1)).unwrap_or(b',')
+}
+
+/// A comma where numbers have one and none has a point. Not in a file with commas between its fields: there `1,234` in quotes is a thousand more often
+/// than a little more than one.
+fn found_decimal(text: &str, delimiter: u8) -> u8 {
+    if delimiter == b',' {
+        return b'.';
+    }
+    let rows = rows(text, delimiter);
+    let has = |sign: char| {
+        let with_sign = |cell: &String| {
+            let digits = cell.trim().trim_start_matches(['-', '+']);
+            digits.split_once(sign).is_some_and(|(whole, part)| {
+                !part.is_empty() && (whole.to_owned() + part).bytes().all(|byte| byte.is_ascii_digit())
+            })
+        };
+        rows.iter().skip(1).flatten().any(with_sign)
+    };
+    if has(',') && !has('.') { b',' } else { b'.' }
+}
+
+fn rows(text: &str, delimiter: u8) -> Vec<Vec<String>> {
+    let reader = csv::ReaderBuilder::new()
+        .delimiter(delimiter)
+        .has_headers(false)
+        .flexible(true)
+        .from_reader(text.as_bytes());
+    let fields = |record: csv::StringRecord| record.iter().map(str::to_owned).collect();
+    reader.into_records().take(ROWS).map_while(Result::ok).map(fields).collect()
+}
+
+fn one_byte(name: &'static str, said: char) -> Result<u8, DataError> {
+    u8::try_from(said).map_err(|_| DataError::BadParameter {
+        name,
+        value: said.to_string(),
+        why: "must be one byte".into(),
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn of(bytes: &[u8]) -> (char, char, &'static str) {
+        let input = Input::Embedded { name: "test", bytes: bytes.to_vec().leak() };
+        let found = Dialect::of(&input, &CsvOptions::default()).unwrap();
+        (found.delimiter as char, found.decimal as char, found.encoding.name())
+    }
+
+    #[test]
+    fn delimiter_and_decimal_sign_are_found() {
+        assert_eq!(of(b"a,b\n1.5,2\n"), (',', '.', "UTF-8"));
+        assert_eq!(of(b"a;b\n1,5;2\n"), (';', ',', "UTF-8"));
+        assert_eq!(of(b"a;b\n1,5;2.5\n"), (';', '.', "UTF-8"), "both signs: nothing is guessed");
+        assert_eq!(of(b"a;b\n\"x, y\";2\n"), (';', '.', "UTF-8"));
+        assert_eq!(of(b"a\tb\tc\n1\t2\t3\n"), ('\t', '.', "UTF-8"));
+        assert_eq!(of(b"a|b\n1|2\n"), ('|', '.', "UTF-8"));
+        assert_eq!(of(b"only\n1\n2\n"), (',', '.', "UTF-8"));
+        assert_eq!(of(b"a,b\n\"1,234\",2\n"), (',', '.', "UTF-8"));
+        assert_eq!(of(b""), (',', '.', "UTF-8"));
+    }
+
+    #[test]
+    fn encodings_are_found_by_mark_or_because_it_is_no_utf_8() {
+        assert_eq!(of("städte;x\n1;2\n".as_bytes()).2, "UTF-8");
+        assert_eq!(of(b"st\xe4dte;x\n1;2\n").2, "windows-1252");
+        let wide: Vec<u8> = "\u{feff}a;b\n1;2\n".encode_utf16().flat_map(u16::to_le_bytes).collect();
+        assert_eq!(of(&wide), (';', '.', "UTF-16LE"));
+    }
+}

@@ -1,0 +1,41 @@
+//! A table as it stands in its file: names and texts.
+
+use std::path::Path;
+
+use super::super::error::DataError;
+use super::super::input::Input;
+use super::dialect::Dialect;
+use super::options::CsvOptions;
+use super::{csv_error, names};
+
+/// The cells of a table as text.
+#[derive(Debug, Clone, PartialEq)]
+pub struct RawTable {
+    /// Names of the columns.
+    pub names: Vec<String>,
+    /// The rows that have as many cells as there are names.
+    pub rows: Vec<Vec<String>>,
+    /// The decimal sign of the file.
+    pub decimal: u8,
+}
+
+/// Reads a table without asking what its columns mean.
+///
+/// # Errors
+/// A file that cannot be read, or has no header.
+pub fn read_table(path: impl AsRef<Path>, options: &CsvOptions) -> Result<RawTable, DataError> {
+    let input = Input::table(path)?;
+    let dialect = Dialect::of(&input, options)?;
+    let mut reader = dialect.open(&input)?;
+    let names = names(&input, &mut reader)?;
+    let mut rows = Vec::new();
+    for record in reader.byte_records() {
+        let record = record.map_err(|error| csv_error(&input, error))?;
+        if record.len() == names.len() {
+            rows.push(
+                record.iter().map(|cell| String::from_utf8_lossy(cell.trim_ascii()).into_owned()).collect(),
+            );
+        }
+    }
+    Ok(RawTable { names, rows, decimal: dialect.decimal })
+}
