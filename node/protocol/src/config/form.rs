@@ -248,8 +248,11 @@ impl<T: Copy + PartialEq + Sync> Form<T> for Word<T> {
 /// A word that decides which other keys its section has; those then fill the parameters of what is made here.
 pub(super) struct Kind<T: 'static> {
     pub(super) otherwise: Otherwise<&'static str>,
-    pub(super) kinds: &'static [(&'static str, fn() -> T)],
+    pub(super) kinds: &'static [Made<T>],
 }
+
+/// A word, and what it makes.
+pub(super) type Made<T> = (&'static str, fn() -> T);
 
 impl<T> Kind<T> {
     fn make(&self, name: &str) -> Option<T> {

@@ -31,10 +31,11 @@ Results:
 pub(super) fn long() -> String {
     let widest = keys().map(|key| key.name.len()).max().unwrap_or(0);
     let mut text = String::from(
-        "Keys (in a file `[privacy]` and `epsilon = 2`, as a flag `--set privacy.epsilon=2`):\n",
+        "Keys (in a file `[privacy]` and `epsilon = 2`, as a flag `--set privacy.epsilon=2`), with [defaults]:\n",
     );
     for key in keys() {
-        text.push_str(&format!("  {:widest$}  {}\n", key.name, key.meaning));
+        let default = key.default().map_or_else(String::new, |value| format!(" [{value}]"));
+        text.push_str(&format!("  {:widest$}  {}{default}\n", key.name, key.meaning));
     }
     text + "  Times are \"250ms\", \"1.5s\" or a number of seconds.\n\n" + RESULTS + "\n" + EXAMPLES
 }

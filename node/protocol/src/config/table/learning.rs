@@ -5,7 +5,7 @@ use learn::optimiser::OptimiserSpec;
 
 use crate::config::field::{In, at};
 use crate::config::form::Otherwise::{By, Is};
-use crate::config::form::{Counts, Kind, Number, Optional, Word};
+use crate::config::form::{Counts, Kind, Made, Number, Optional, Word};
 use crate::config::keys::{Key, key};
 use crate::config::read::{BELOW_ONE, POSITIVE};
 use crate::config::{AlgorithmKind, Config};
@@ -61,7 +61,7 @@ pub(super) const KEYS: &[Key] = &[
     .because("the customary value (Sutskever et al. 2013)"),
 ];
 
-const MODELS: &[(&str, fn() -> ModelSpec)] = &[
+const MODELS: &[Made<ModelSpec>] = &[
     ("softmax", || ModelSpec::Softmax {}),
     ("logistic", || ModelSpec::Logistic {}),
     ("linear", || ModelSpec::Linear {}),
@@ -71,7 +71,7 @@ const MODELS: &[(&str, fn() -> ModelSpec)] = &[
     ("mean", || ModelSpec::Mean {}),
 ];
 
-const OPTIMISERS: &[(&str, fn() -> OptimiserSpec)] = &[
+const OPTIMISERS: &[Made<OptimiserSpec>] = &[
     ("sgd", || OptimiserSpec::Sgd { radius: None }),
     ("momentum", || OptimiserSpec::Momentum { momentum: 0.9 }),
     ("adam", || OptimiserSpec::Adam {}),

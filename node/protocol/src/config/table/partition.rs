@@ -4,7 +4,7 @@ use learn::partition::Scheme;
 
 use crate::config::field::{In, at};
 use crate::config::form::Otherwise::Is;
-use crate::config::form::{Count, Kind, Number};
+use crate::config::form::{Count, Kind, Made, Number};
 use crate::config::keys::{Key, key};
 use crate::config::read::POSITIVE;
 
@@ -39,7 +39,7 @@ pub(super) const KEYS: &[Key] = &[
     ),
 ];
 
-const KINDS: &[(&str, fn() -> Scheme)] = &[
+const KINDS: &[Made<Scheme>] = &[
     ("iid", || Scheme::Iid),
     ("shards", || Scheme::Shards { per_node: 2 }),
     ("dirichlet", || Scheme::Dirichlet { alpha: 0.5 }),
