@@ -5,6 +5,7 @@ use privacy::event::DpEvent;
 use privacy::mechanisms::{Gaussian, MechanismError};
 use privacy::noise::NoiseSource;
 
+use super::adjacency::Adjacency;
 use super::error::GradientError;
 use super::sampling::PoissonSampler;
 use super::shareable::Shareable;
@@ -39,7 +40,8 @@ enum Unit {
 
 impl ClippedSum {
     pub(crate) fn of_records(values: Vec<f32>, clip: ClipNorm, sampler: PoissonSampler, slack: f64) -> Self {
-        let (sensitivity, divisor) = (clip.value() * (1.0 + slack), sampler.expected_batch());
+        let sensitivity = Adjacency::Record.clip_norms() * clip.value() * (1.0 + slack);
+        let divisor = sampler.expected_batch();
         Self { values, clip, unit: Unit::Record { sampler, sensitivity, divisor } }
     }
 
@@ -68,7 +70,7 @@ impl ClippedSum {
     pub fn sensitivity(&self) -> f64 {
         match self.unit {
             Unit::Record { sensitivity, .. } => sensitivity,
-            Unit::Node => 2.0 * self.clip.value(),
+            Unit::Node => Adjacency::Node.clip_norms() * self.clip.value(),
         }
     }
 
@@ -130,11 +132,11 @@ impl ClippedSum {
         Ok((Shareable::new(self.values, release.noise_is_private), event))
     }
 
-    /// The noise multiplier over Δ is z at record level and half of it at node level, where z is over C.
+    /// The noise multiplier over Δ is z at record level and less at node level, where z is over C.
     fn mechanism(&self, noise_multiplier: f64) -> Result<Gaussian, MechanismError> {
         let over_sensitivity = match self.unit {
             Unit::Record { .. } => noise_multiplier,
-            Unit::Node => noise_multiplier / 2.0,
+            Unit::Node => noise_multiplier / Adjacency::Node.clip_norms(),
         };
         Gaussian::with_multiplier(over_sensitivity, self.sensitivity())
     }
