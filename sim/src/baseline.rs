@@ -262,7 +262,7 @@ fn averaged(
             let mut nodes = Own::all(setup, &models[0])?;
             let loss = own_steps(setup, u64::from(round) * releases, releases, &mut nodes)?;
             let moved: Vec<&[f32]> = nodes.iter().map(|node| node.params.as_slice()).collect();
-            models[0] = crate::metrics::mean_model(&moved);
+            models[0] = protocol::judge::mean_model(&moved);
             loss
         };
         let bytes = (u64::from(round) + 1) * per_round;

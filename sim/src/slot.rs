@@ -260,19 +260,7 @@ impl Slot {
         match self.special.as_deref().and_then(|special| special.snapshot.as_ref()) {
             Some(snapshot) => fresh.restored(snapshot, self.ledger),
             None if self.ledger == 0 => fresh,
-            None => {
-                let first = Snapshot {
-                    epoch: 0,
-                    members: (0..world.nodes as PeerIx).collect(),
-                    round: 0,
-                    version: 0,
-                    model: settings.initial.clone(),
-                    records: 0,
-                    spent: Vec::new(),
-                    acceptor: None,
-                };
-                fresh.restored(&first, self.ledger)
-            }
+            None => fresh.restored(&Snapshot::first(settings), self.ledger),
         }
     }
 

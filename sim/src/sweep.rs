@@ -2,13 +2,13 @@
 
 use learn::metrics::MeanSpread;
 use protocol::config::{Config, ConfigError, Layer, Place};
-use protocol::{Setup, SetupError};
+use protocol::{RunResult, Setup, SetupError};
 use rayon::prelude::*;
 use serde::Serialize;
 use thiserror::Error;
 
 use crate::Options;
-use crate::run::{self, Done, RunError, RunResult};
+use crate::run::{self, Done, RunError};
 
 /// Runs of one sweep; more are a mistake.
 const MOST_RUNS: usize = 100_000;

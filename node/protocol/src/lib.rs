@@ -44,12 +44,15 @@ pub mod account;
 pub mod config;
 mod contribution;
 mod core;
+pub mod folder;
 mod gossip;
+pub mod judge;
 pub mod log;
 mod message;
 mod node;
 mod plausible;
 mod recipients;
+mod result;
 mod rounds;
 mod settings;
 mod setup;
@@ -63,6 +66,7 @@ pub use log::{FaultKind, LogLine, RunEvent};
 pub use message::{AssemblyKind, AssemblyMessage, Ballot, Body, Message, Proposal};
 pub use node::{Acceptor, Input, Node, Output, Record, Snapshot};
 pub use recipients::Recipients;
+pub use result::RunResult;
 pub use settings::{
     Algorithm, BudgetRule, GossipSettings, RoundsSettings, RunId, Scope, Settings, StepRule, Timeouts,
     WalkSettings,

@@ -7,8 +7,9 @@ use learn::model::ModelError;
 use learn::train::TrainError;
 use privacy::mechanisms::MechanismError;
 use protocol::SetupError;
-use protocol::account::{FoldError, ReadError};
+use protocol::account::FoldError;
 use protocol::config::ConfigError;
+use protocol::log::ReadError;
 use sim::SimError;
 use thiserror::Error;
 

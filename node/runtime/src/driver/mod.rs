@@ -7,7 +7,7 @@ mod complaints;
 mod error;
 mod events;
 mod glimpse;
-pub mod journal;
+mod journal;
 mod keeper;
 mod noise;
 mod session;
@@ -20,7 +20,7 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use libp2p::{Multiaddr, PeerId};
-use protocol::{BudgetRule, Input, LogLine, Message, Output, PeerIx, RunEvent, Setup, Time};
+use protocol::{BudgetRule, Input, LogLine, Message, Output, PeerIx, Setup};
 use tokio::sync::watch;
 use tokio::time::Instant;
 
@@ -90,9 +90,7 @@ pub struct Driver {
     keeper: Keeper,
     worker: Worker,
     journal: Journal,
-    state: PathBuf,
     setup: Setup,
-    run: String,
     me: PeerId,
     message_noise: MessageNoise,
     links: BTreeMap<PeerId, Link>,
@@ -122,8 +120,7 @@ impl Driver {
         let units: Vec<String> = setup.settings.budget.iter().map(BudgetRule::unit).collect();
         found.keep_units(&units);
         let ledger = ledger.with_units(units);
-        let failed = |source| DriverError::Journal { folder: state.clone(), source };
-        let journal = Journal::open(&state).map_err(failed)?;
+        let journal = Journal::open(&state)?;
         let (noise, message_noise) = noises(danger)?;
         let work = Work {
             settings: setup.work.clone(),
@@ -158,8 +155,6 @@ impl Driver {
             keeper: Keeper::start(ledger).map_err(DriverError::Thread)?,
             worker: Worker::start(work).map_err(DriverError::Thread)?,
             journal,
-            state,
-            run: swarm.name,
             me,
             message_noise,
             links: BTreeMap::new(),
@@ -197,7 +192,7 @@ impl Driver {
     pub async fn run(mut self, stop: impl Future<Output = ()>) -> Result<Outcome, DriverError> {
         let finished = self.until(stop).await;
         if finished.is_ok() {
-            self.flush()?;
+            self.journal.flush()?;
         }
         let Self { network, keeper, stage, status, links, .. } = self;
         drop(links);
@@ -272,7 +267,8 @@ impl Driver {
         let session = Session::new(place, &self.setup.settings, noise, clock, found);
         let stage = std::mem::replace(&mut self.stage, Stage::Running(Box::new(session)));
         if found.is_none() {
-            self.log(None, Time::default(), self.first_line())?;
+            let private = self.message_noise.is_private();
+            self.journal.append(&self.setup.first_line("libp2p", env!("CARGO_PKG_VERSION"), private))?;
         }
         self.status.send_modify(|status| {
             status.phase = Phase::Running;
@@ -285,20 +281,6 @@ impl Driver {
             early.into_iter().for_each(|(peer, message)| self.on_message(peer, message));
         }
         Ok(())
-    }
-
-    fn first_line(&self) -> RunEvent {
-        RunEvent::Run {
-            run: self.run.clone(),
-            version: env!("CARGO_PKG_VERSION").into(),
-            driver: "libp2p".into(),
-            nodes: self.setup.settings.nodes as u32,
-            config_digest: self.setup.digest.to_string(),
-            config: self.setup.config.to_toml(),
-            release: self.setup.settings.release.clone(),
-            private_noise: self.message_noise.is_private(),
-            rho: self.setup.rho,
-        }
     }
 
     fn feed(&mut self, input: Input) {
@@ -321,8 +303,7 @@ impl Driver {
                 }
                 Output::Send { to, message } => {
                     // What was released is in the log before anybody can have it.
-                    let failed = |source| DriverError::Journal { folder: self.state.clone(), source };
-                    self.journal.flush().map_err(failed)?;
+                    self.journal.flush()?;
                     let sent = send(&session.roster, &self.links, &to, &message);
                     self.status.send_if_modified(|status| {
                         status.bytes.0 += sent * message.bytes();
@@ -336,8 +317,7 @@ impl Driver {
                         false
                     });
                     let line = LogLine { time: session.clock.now(), node: Some(session.me), event: *event };
-                    let failed = |source| DriverError::Journal { folder: self.state.clone(), source };
-                    self.journal.append(&line).map_err(failed)?;
+                    self.journal.append(&line)?;
                 }
                 Output::Save(snapshot) => {
                     let snapshot = *snapshot;
@@ -361,7 +341,7 @@ impl Driver {
             }
         }
         if changed {
-            self.flush()?;
+            self.journal.flush()?;
             self.show();
         }
         Ok(())
@@ -377,16 +357,6 @@ impl Driver {
                 status.phase = Phase::Done;
             }
         });
-    }
-
-    fn log(&mut self, node: Option<u32>, time: Time, event: RunEvent) -> Result<(), DriverError> {
-        let failed = |source| DriverError::Journal { folder: self.state.clone(), source };
-        self.journal.append(&LogLine { time, node, event }).map_err(failed)
-    }
-
-    fn flush(&mut self) -> Result<(), DriverError> {
-        let failed = |source| DriverError::Journal { folder: self.state.clone(), source };
-        self.journal.flush().map_err(failed)
     }
 
     /// Whether nobody needs this node any more.

@@ -7,8 +7,8 @@ use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use audit::{Attack, AuditError, Report, Request, Sabotage, Verdict};
-use protocol::Setup;
 use protocol::config::{Config, Layer};
+use protocol::{Setup, folder};
 
 use crate::failure::{Failure, Result};
 use crate::{output, progress};
@@ -116,7 +116,7 @@ fn audited(args: &Args, setup: Setup) -> Result<Report> {
 /// The log of the run, where a run was given.
 fn log_of(path: &Path) -> Option<PathBuf> {
     match path.is_dir() {
-        true => Some(path.join("log.jsonl")),
+        true => Some(path.join(folder::LOG)),
         false => path.extension().is_some_and(|extension| extension == "jsonl").then(|| path.to_owned()),
     }
 }
@@ -125,7 +125,7 @@ fn log_of(path: &Path) -> Option<PathBuf> {
 fn config(args: &Args) -> Result<Config> {
     let set: Vec<&str> = args.set.iter().map(String::as_str).collect();
     let Some(path) = &args.config else { return Ok(audit::built_in(&set)?) };
-    let beside = path.join("config.toml");
+    let beside = path.join(folder::CONFIG);
     let base = match log_of(path) {
         Some(_) if beside.is_file() => read(&beside)?,
         Some(log) => {

@@ -9,9 +9,9 @@ pub(crate) mod stop;
 use super::page::HttpArgs;
 use crate::failure::{Failure, Result};
 use dashboard::{Board, Facts, Only, Outline, Scene};
-use protocol::Setup;
+use protocol::{Setup, folder};
 use runtime::Multiaddr;
-use runtime::driver::{Driver, DriverError, Options, Outcome, journal};
+use runtime::driver::{Driver, DriverError, Options, Outcome};
 use runtime::identity::{Identity, IdentityError};
 use runtime::network::Patience;
 use runtime::swarm_file::{SwarmFile, SwarmFileError};
@@ -27,9 +27,6 @@ Examples:
   murmur node id --state DIR --listen /ip4/0.0.0.0/tcp/7000        who would I be, and where?
 
 Stop it with ctrl-c and start it with the same command: it goes on where it was.";
-
-/// Name of the model in the folder of a node.
-pub(crate) const MODEL_FILE: &str = "model.safetensors";
 
 /// Arguments of `murmur node`.
 #[derive(Debug, clap::Args)]
@@ -152,7 +149,7 @@ fn run_node(args: &RunArgs) -> Result<ExitCode> {
     let setup = policy.apply(args.data.setup(&swarm)?)?;
     let (about, digest) = (setup.model.clone(), setup.digest);
     let (outline, facts) = about_page(&setup);
-    let mut page = args.http.serve(place, outline, vec![args.state.join(journal::FILE)], facts)?;
+    let mut page = args.http.serve(place, outline, vec![args.state.join(folder::LOG)], facts)?;
     let options = Options {
         swarm,
         setup,
@@ -169,7 +166,7 @@ fn run_node(args: &RunArgs) -> Result<ExitCode> {
     // A reader of stdin may still wait for a line, however the node ended.
     tokio.shutdown_background();
     let outcome = outcome?;
-    data::save_model(&args.state.join(MODEL_FILE), (about.as_ref(), digest), &outcome)?;
+    data::save_model(&args.state.join(folder::MODEL), (about.as_ref(), digest), &outcome)?;
     screen::farewell(&outcome, &args.state);
     page.over(if outcome.finished { "finished" } else { "stopped" });
     page.close();

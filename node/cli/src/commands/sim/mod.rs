@@ -8,9 +8,9 @@ mod sweep;
 use std::path::PathBuf;
 use std::process::ExitCode;
 
+use ::report::FolderError;
 use protocol::SetupError;
 use protocol::config::{Config, ConfigError, Layer};
-use sim::folder::FolderError;
 use sim::run::RunError;
 use sim::sweep::{Axis, SweepError};
 

@@ -1,10 +1,9 @@
 //! What a run came to, for people and for programs.
 
-use protocol::Setup;
 use protocol::account::Figure;
 use protocol::work::Adjacency;
+use protocol::{RunResult, Setup};
 use serde::Serialize;
-use sim::run::RunResult;
 use sim::sweep::Summary;
 
 use crate::failure::{Failure, Result};

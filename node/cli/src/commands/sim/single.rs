@@ -2,13 +2,14 @@
 
 use std::process::ExitCode;
 
+use ::report::Folder;
 use learn::checkpoint::CheckpointInfo;
 use protocol::config::Config;
-use protocol::{LogLine, RunEvent, Setup};
+use protocol::folder::{METRICS, RESULT};
+use protocol::{LogLine, RunEvent, RunResult, Setup};
 use sim::Options;
-use sim::folder::Folder;
 use sim::metrics::{self, Row};
-use sim::run::{Done, RunResult};
+use sim::run::Done;
 
 use super::{Args, Format, report};
 use crate::failure::{Failure, Result};
@@ -79,8 +80,8 @@ fn so_far(row: &Row) -> String {
 
 fn write_folder(folder: &mut Folder, setup: &Setup, done: &Done, result: &RunResult) -> Result<()> {
     folder.finish_log()?;
-    folder.write("metrics.csv", metrics::csv(&done.rows).as_bytes())?;
-    folder.write("result.json", report::json(result)?.as_bytes())?;
+    folder.write(METRICS, metrics::csv(&done.rows).as_bytes())?;
+    folder.write(RESULT, report::json(result)?.as_bytes())?;
     if done.model.is_empty() {
         eprintln!("note: no node was left at the end, so there is no model to save");
     } else if done.model.iter().all(|value| value.is_finite()) {

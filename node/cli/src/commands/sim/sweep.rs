@@ -2,10 +2,10 @@
 
 use std::process::ExitCode;
 
+use protocol::RunResult;
 use protocol::config::Layer;
 use serde_json::{Value, json};
 use sim::Options;
-use sim::run::RunResult;
 use sim::sweep::{Axis, Sweep};
 
 use super::{Args, Format, report};

@@ -2,14 +2,14 @@
 
 use crate::failure::{Failure, Result};
 use crate::table::{Table, rounded_up};
+use ::report::Folder;
 use learn::checkpoint::CheckpointInfo;
 use protocol::account::{Account, Figure};
 use protocol::config::{Config, Layer};
-use protocol::{LogLine, RunEvent, Setup};
+use protocol::folder::RESULT;
+use protocol::judge::{Judge, mean_model};
+use protocol::{LogLine, RunEvent, RunResult, Setup};
 use serde::Serialize;
-use sim::folder::Folder;
-use sim::metrics::{Judge, mean_model};
-use sim::run::RunResult;
 
 /// The result: the same object as that of `murmur sim`, with what it is compared with.
 #[derive(Debug, Serialize)]
@@ -90,7 +90,7 @@ impl Report {
 
     /// Writes the files of the run folder.
     pub(super) fn write(&self, setup: &Setup, folder: &Folder) -> Result<()> {
-        folder.write("result.json", self.json()?.as_bytes())?;
+        folder.write(RESULT, self.json()?.as_bytes())?;
         if self.model.is_empty() || !self.model.iter().all(|value| value.is_finite()) {
             return Ok(());
         }

@@ -9,6 +9,7 @@ use std::path::{Path, PathBuf};
 use learn::checkpoint::{self, CheckpointError, CheckpointInfo};
 use learn::model::Model;
 use protocol::LogLine;
+use protocol::folder::{CONFIG, LOG, MODEL};
 use thiserror::Error;
 
 /// Names `<name>-2`, `<name>-3`, … are tried up to here.
@@ -59,10 +60,10 @@ impl Folder {
     pub fn create(parent: &Path, name: &str, config: &str) -> Result<Self, FolderError> {
         fs::create_dir_all(parent).map_err(failed("make the folder", parent))?;
         let path = fresh(parent, name)?;
-        let log_path = path.join("log.jsonl");
+        let log_path = path.join(LOG);
         let log = File::create_new(&log_path).map_err(failed("make", &log_path))?;
         let folder = Self { path, log: BufWriter::new(log), failed: None };
-        folder.write("config.toml", config.as_bytes())?;
+        folder.write(CONFIG, config.as_bytes())?;
         Ok(folder)
     }
 
@@ -90,7 +91,7 @@ impl Folder {
             Some(error) => Err(error),
             None => self.log.flush().and_then(|()| self.log.get_ref().sync_all()),
         };
-        done.map_err(failed("write", &self.path.join("log.jsonl")))
+        done.map_err(failed("write", &self.path.join(LOG)))
     }
 
     /// Writes a file beside its name and renames it.
@@ -112,7 +113,7 @@ impl Folder {
         params: &[f32],
         info: &CheckpointInfo,
     ) -> Result<(), FolderError> {
-        Ok(checkpoint::save(&self.path.join("model.safetensors"), model, params, info)?)
+        Ok(checkpoint::save(&self.path.join(MODEL), model, params, info)?)
     }
 }
 
