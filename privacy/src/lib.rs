@@ -29,6 +29,7 @@ pub mod gdp;
 pub mod mechanisms;
 pub mod network;
 pub mod noise;
+pub mod number;
 pub mod odometer;
 pub mod pld;
 pub mod rdp;

@@ -2,6 +2,7 @@
 
 use super::Log;
 use dashboard::Judged;
+use privacy::number::{Precision, down, up};
 use runtime::driver::{Outcome, Phase, Status};
 use serde::Serialize;
 use std::io::{IsTerminal, Write};
@@ -135,8 +136,9 @@ fn page(status: &Status) -> String {
         text.push_str(&format!("loss       {loss:.4} on own data\n"));
     }
     for (name, part) in &status.spent {
-        let (spent, left) = (100.0 * part, 100.0 * (1.0 - part).max(0.0));
-        text.push_str(&format!("privacy    {spent:.1} % spent, {left:.1} % left of {name}\n"));
+        let spent = up(100.0 * part, Precision::Decimals(1));
+        let left = down(100.0 * (1.0 - part).max(0.0), Precision::Decimals(1));
+        text.push_str(&format!("privacy    {spent} % spent, {left} % left of {name}\n"));
     }
     if let Some(notice) = &status.notice {
         text.push_str(&format!("notice     {notice}\n"));

@@ -4,6 +4,7 @@ use std::process::ExitCode;
 
 use ::report::Folder;
 use learn::checkpoint::CheckpointInfo;
+use privacy::number::{Precision, up};
 use protocol::config::Config;
 use protocol::folder::{METRICS, RESULT};
 use protocol::{LogLine, RunEvent, RunResult, Setup};
@@ -72,9 +73,9 @@ fn missing_in(line: &LogLine) -> usize {
 
 /// Loss and ε, as far as they are known.
 fn so_far(row: &Row) -> String {
-    let shown = |name: &str, value: Option<f64>| value.map(|value| format!("{name} {value:.3}"));
-    let loss = row.train_loss.or(row.quality.test_loss);
-    let parts = [Some("rounds".to_owned()), shown("loss", loss), shown("ε", row.epsilon_worst)];
+    let loss = row.train_loss.or(row.quality.test_loss).map(|loss| format!("loss {loss:.3}"));
+    let epsilon = row.epsilon_worst.map(|epsilon| format!("ε {}", up(epsilon, Precision::Decimals(3))));
+    let parts = [Some("rounds".to_owned()), loss, epsilon];
     parts.into_iter().flatten().collect::<Vec<_>>().join("  ")
 }
 
@@ -95,4 +96,25 @@ fn write_folder(folder: &mut Folder, setup: &Setup, done: &Done, result: &RunRes
         eprintln!("note: the models are not finite, so none was saved; a smaller `learning_rate` may help");
     }
     Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use protocol::judge::Quality;
+
+    #[test]
+    fn the_bar_never_shows_a_loss_below_itself() {
+        let row = Row {
+            round: 3,
+            time: 0.0,
+            train_loss: Some(0.25),
+            quality: Quality::default(),
+            bytes: 0,
+            epsilon_worst: Some(2.44441),
+            epsilon_mean: None,
+            epsilon_local: None,
+        };
+        assert_eq!(so_far(&row), "rounds  loss 0.250  ε 2.445");
+    }
 }

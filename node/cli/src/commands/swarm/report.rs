@@ -1,10 +1,10 @@
 //! What a swarm came to: a fold over its log, the models that its nodes hold, and two runs to compare with.
 
 use crate::failure::{Failure, Result};
-use crate::table::{Table, rounded_up};
+use crate::figures::{privacy_table, sentence};
 use ::report::Folder;
 use learn::checkpoint::CheckpointInfo;
-use protocol::account::{Account, Figure};
+use protocol::account::Account;
 use protocol::config::{Config, Layer};
 use protocol::folder::RESULT;
 use protocol::judge::{Judge, mean_model};
@@ -107,13 +107,7 @@ impl Report {
         if !privacy.private {
             return "none: the noise was seeded".into();
         }
-        format!(
-            "ε = {} at δ = {}, worst pair, adjacency {:?}, by the analysis {}",
-            epsilon(&privacy.worst),
-            privacy.delta,
-            privacy.adjacency,
-            privacy.worst.analysis
-        )
+        sentence(privacy)
     }
 
     pub(super) fn json(&self) -> Result<String> {
@@ -145,27 +139,12 @@ impl Report {
         row("sent per node", format!("{:.2} MB", result.bytes_per_node / 1e6));
         row("broken rounds", result.broken_rounds.to_string());
         let privacy = &result.privacy;
-        text.push_str(
-            &format!("\nPrivacy of one {:?} at δ = {}\n", privacy.adjacency, privacy.delta).to_lowercase(),
-        );
-        let mut figures = Table::new(["who watches", "ε", "analysis"]);
-        for (name, figure) in [
-            ("worst pair", &privacy.worst),
-            ("mean over pairs", &privacy.mean),
-            ("sees every message", &privacy.local),
-        ] {
-            figures.row([name.into(), epsilon(figure), figure.analysis.clone()]);
-        }
-        text.push_str(&figures.render());
+        text.push_str(&format!("\n{}", privacy_table(privacy)));
         if !privacy.private {
             text.push_str("\nThe noise was seeded: this run protects nobody.\n");
         }
         text
     }
-}
-
-fn epsilon(figure: &Figure) -> String {
-    if figure.epsilon.is_finite() { rounded_up(figure.epsilon, 3) } else { "∞".into() }
 }
 
 /// Test accuracy of the same run with some settings changed; `None` where that cannot be run.
