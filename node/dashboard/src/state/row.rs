@@ -6,9 +6,8 @@ use protocol::account::PeerLoss;
 use serde::ser::SerializeTuple;
 use serde::{Deserialize, Serialize, Serializer};
 
-/// What a process says of itself, besides its log: the status lines of `murmur node --log json` have these keys.
-#[derive(Debug, Clone, Default, PartialEq, Deserialize)]
-#[serde(default)]
+/// What a process says of itself, besides its log.
+#[derive(Debug, Clone, Default, PartialEq)]
 pub struct Vitals {
     /// `gathering`, `running` or `done`.
     pub phase: String,

@@ -1,4 +1,4 @@
-//! The loop between the participant and the world: the same match on `Output` as in the simulator.
+//! The loop between the participant and the world.
 //!
 //! Invariants: a record is on disk before the participant hears of it, and a message leaves only when the participant says so; gradients and the disk
 //! never hold up the network; what a peer does can cost that peer, never the process.
@@ -10,6 +10,7 @@ mod glimpse;
 mod journal;
 mod keeper;
 mod noise;
+mod outputs;
 mod session;
 mod status;
 mod terms;
@@ -20,7 +21,7 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use libp2p::{Multiaddr, PeerId};
-use protocol::{BudgetRule, Input, LogLine, Message, Output, PeerIx, Setup};
+use protocol::{BudgetRule, Input, Message, Setup};
 use tokio::sync::watch;
 use tokio::time::Instant;
 
@@ -30,7 +31,7 @@ use crate::ledger::{Begun, Found, Ledger, Owner};
 use crate::network::{Control, Link, Network, Patience};
 use crate::schema::Schema;
 use crate::swarm_file::SwarmFile;
-use crate::wire::{Frame, Limits, Standing};
+use crate::wire::{Limits, Standing};
 use complaints::Complaints;
 pub use error::DriverError;
 use glimpse::Glimpses;
@@ -289,76 +290,6 @@ impl Driver {
         }
     }
 
-    /// Does what the participant asks for: the same match as in the simulator.
-    fn drain(&mut self) -> Result<(), DriverError> {
-        let Stage::Running(session) = &mut self.stage else { return Ok(()) };
-        let mut changed = false;
-        while let Some(output) = session.node.poll_output() {
-            changed = true;
-            match output {
-                Output::Compute(job) => self.worker.compute(session.me, job),
-                Output::Record(record) => {
-                    self.status.send_if_modified(Status::on_record);
-                    self.keeper.record(record);
-                }
-                Output::Send { to, message } => {
-                    // What was released is in the log before anybody can have it.
-                    self.journal.flush()?;
-                    let sent = send(&session.roster, &self.links, &to, &message);
-                    self.status.send_if_modified(|status| {
-                        status.bytes.0 += sent * message.bytes();
-                        status.dropped += to.len() as u64 - sent;
-                        false
-                    });
-                }
-                Output::Log(event) => {
-                    self.status.send_if_modified(|status| {
-                        status.on_event(&event);
-                        false
-                    });
-                    let line = LogLine { time: session.clock.now(), node: Some(session.me), event: *event };
-                    self.journal.append(&line)?;
-                }
-                Output::Save(snapshot) => {
-                    let snapshot = *snapshot;
-                    let promises = session.promises(&snapshot);
-                    session.saved = Some(snapshot.clone());
-                    if !promises {
-                        self.keeper.save(snapshot);
-                    } else if !self.keeper.save_now(snapshot) {
-                        // What follows would give the promise.
-                        return Err(self.keeper.failure());
-                    }
-                }
-                Output::Done => {
-                    session.done = Some(Instant::now());
-                    self.keeper.finish();
-                    self.links.values().for_each(|link| {
-                        // A full queue: the peer asks, or finds us gone.
-                        let _ = link.send(Frame::Finished);
-                    });
-                }
-            }
-        }
-        if changed {
-            self.journal.flush()?;
-            self.show();
-        }
-        Ok(())
-    }
-
-    fn show(&mut self) {
-        let Stage::Running(session) = &self.stage else { return };
-        let rules = &self.setup.settings.budget;
-        self.status.send_modify(|status| {
-            status.round = session.node.round();
-            status.spent = rules.iter().map(|rule| rule.name.clone()).zip(session.node.spent()).collect();
-            if session.done.is_some() {
-                status.phase = Phase::Done;
-            }
-        });
-    }
-
     /// Whether nobody needs this node any more.
     fn is_over(&self) -> bool {
         let Stage::Running(session) = &self.stage else { return false };
@@ -394,11 +325,4 @@ fn standing(found: &Found) -> Standing {
 /// The start of a run, now.
 fn begun_now(roster: Roster) -> Begun {
     Begun { roster, at: unix_micros() }
-}
-
-/// Queues a message for peers; how many of them have a link that takes it.
-fn send(roster: &Roster, links: &BTreeMap<PeerId, Link>, to: &[PeerIx], message: &Message) -> u64 {
-    let link = |&to: &PeerIx| roster.peer(to).and_then(|peer| links.get(peer));
-    let taken = |link: &&Link| link.send(Frame::Message(message.clone())).is_ok();
-    to.iter().filter_map(link).filter(taken).count() as u64
 }

@@ -5,6 +5,7 @@ mod judge;
 mod policy;
 mod screen;
 pub(crate) mod stop;
+mod told;
 
 use super::page::HttpArgs;
 use crate::failure::{Failure, Result};
@@ -17,6 +18,7 @@ use runtime::network::Patience;
 use runtime::swarm_file::{SwarmFile, SwarmFileError};
 use std::path::PathBuf;
 use std::process::ExitCode;
+pub(crate) use told::Told;
 
 const EXAMPLES: &str = "\
 Examples:

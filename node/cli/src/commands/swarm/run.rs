@@ -16,6 +16,7 @@ use protocol::config::Config;
 use protocol::{LogLine, RunEvent, Setup, folder};
 use report::Folder;
 use runtime::Secret;
+use runtime::driver::Phase;
 use runtime::identity::Identity;
 use runtime::swarm_file::{Member, SwarmFile};
 use std::path::{Path, PathBuf};
@@ -216,11 +217,12 @@ fn cannot_begin(children: &[Child]) -> bool {
 
 async fn on_report(children: &mut [Child], node: usize, report: child::Report, live: &mut Live) {
     match report {
-        child::Report::Status(status) => {
-            live.show(node, &status);
-            children[node].bytes = status["bytes"][0].as_u64().unwrap_or(0);
-            children[node].begun |= status["phase"].as_str().is_some_and(|phase| phase != "gathering");
-            let Some(address) = status["addresses"][0].as_str().map(str::to_owned) else { return };
+        child::Report::Told(told) => {
+            live.show(node, &told);
+            let status = &told.status;
+            children[node].bytes = status.bytes.0;
+            children[node].begun |= status.phase != Phase::Gathering;
+            let Some(address) = status.addresses.first().map(ToString::to_string) else { return };
             if children[node].address.is_none() {
                 for other in 0..children.len() {
                     if let Some(known) = children[other].address.clone() {
