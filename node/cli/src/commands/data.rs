@@ -198,8 +198,7 @@ fn json_text(source: &DataSource, loaded: &Loaded, division: Option<&Division>) 
         "largest_row_norm": largest_norm(data),
         "partition": division.map(partition_json),
     });
-    let text = serde_json::to_string_pretty(&value).map_err(|error| Failure::of(error, None))?;
-    Ok(text + "\n")
+    output::json(&value)
 }
 
 fn partition_json(division: &Division) -> Value {

@@ -11,7 +11,8 @@ use protocol::config::{Config, Layer};
 use protocol::{Setup, folder};
 
 use crate::failure::{Failure, Result};
-use crate::{output, progress};
+use crate::output::{self, Format};
+use crate::progress;
 
 /// Attack a scenario as its own nodes could: lower bounds on ε beside the account's upper bound
 #[derive(Debug, clap::Args)]
@@ -67,16 +68,10 @@ pub(crate) struct Args {
     sabotage: Option<Sabotage>,
 }
 
-#[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
-enum Format {
-    Table,
-    Json,
-}
-
 /// Exit code 1 where a lower bound is above the account's upper bound, 2 where none of the attacks that were asked for applies.
 pub(crate) fn run(args: &Args) -> Result<ExitCode> {
     let report = audited(args, Setup::new(config(args)?)?)?;
-    let json = serde_json::to_string_pretty(&report).map_err(|error| Failure::of(error, None))? + "\n";
+    let json = output::json(&report)?;
     if let Some(folder) = &args.out {
         write_folder(folder, &report, &json)?;
     }

@@ -15,7 +15,7 @@ use sim::run::RunError;
 use sim::sweep::{Axis, SweepError};
 
 use crate::failure::{Failure, Result};
-use crate::output;
+use crate::output::{self, Format};
 
 /// Simulate a swarm: learning, faults and what everybody learns about everybody else
 #[derive(Debug, clap::Args)]
@@ -56,12 +56,6 @@ pub(crate) struct Args {
     /// Print the effective configuration and end
     #[arg(long)]
     dump_config: bool,
-}
-
-#[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
-enum Format {
-    Table,
-    Json,
 }
 
 /// More threads than any machine has cores are a mistake, and starting them takes longer than most runs.

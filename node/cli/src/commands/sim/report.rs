@@ -1,19 +1,11 @@
 //! What a run came to, for people and for programs.
 
 use protocol::{RunResult, Setup};
-use serde::Serialize;
 use sim::sweep::Summary;
 
-use crate::failure::{Failure, Result};
 use crate::figures::{epsilon, measured, privacy_table, sentence};
 use crate::table::Table;
 use learn::metrics::MeanSpread;
-
-/// Pretty JSON with a newline.
-pub(super) fn json(value: &impl Serialize) -> Result<String> {
-    let text = serde_json::to_string_pretty(value).map_err(|error| Failure::of(error, None))?;
-    Ok(text + "\n")
-}
 
 /// The result as a table.
 pub(super) fn table(setup: &Setup, result: &RunResult) -> String {

@@ -12,9 +12,10 @@ use sim::Options;
 use sim::metrics::{self, Row};
 use sim::run::Done;
 
-use super::{Args, Format, report};
+use super::{Args, report};
 use crate::failure::{Failure, Result};
-use crate::{output, progress};
+use crate::output::{self, Format};
+use crate::progress;
 
 /// Nodes up to which a simulation ends with a report; `murmur report` makes it of any run.
 const MOST_REPORTED: usize = 64;
@@ -31,7 +32,7 @@ pub(super) fn run(args: &Args, config: Config) -> Result<ExitCode> {
     }
     let text = match args.format {
         Format::Table => report::table(&setup, &result),
-        Format::Json => report::json(&result)?,
+        Format::Json => output::json(&result)?,
     };
     output::write(None, text.as_bytes())?;
     Ok(ExitCode::SUCCESS)
@@ -82,7 +83,7 @@ fn so_far(row: &Row) -> String {
 fn write_folder(folder: &mut Folder, setup: &Setup, done: &Done, result: &RunResult) -> Result<()> {
     folder.finish_log()?;
     folder.write(METRICS, metrics::csv(&done.rows).as_bytes())?;
-    folder.write(RESULT, report::json(result)?.as_bytes())?;
+    folder.write(RESULT, output::json(result)?.as_bytes())?;
     if done.model.is_empty() {
         eprintln!("note: no node was left at the end, so there is no model to save");
     } else if done.model.iter().all(|value| value.is_finite()) {

@@ -1,6 +1,7 @@
 //! What a swarm came to: a fold over its log, the models that its nodes hold, and two runs to compare with.
 
 use crate::failure::{Failure, Result};
+use crate::output;
 use crate::figures::{privacy_table, sentence};
 use ::report::Folder;
 use learn::checkpoint::CheckpointInfo;
@@ -111,8 +112,7 @@ impl Report {
     }
 
     pub(super) fn json(&self) -> Result<String> {
-        let text = serde_json::to_string_pretty(self).map_err(|error| Failure::of(error, None))?;
-        Ok(text + "\n")
+        output::json(self)
     }
 
     pub(super) fn table(&self) -> String {

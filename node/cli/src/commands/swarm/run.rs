@@ -9,7 +9,7 @@ use super::report::{Left, Report};
 use crate::commands::node::stop;
 use crate::commands::page::HttpArgs;
 use crate::failure::{Failure, Result};
-use crate::output;
+use crate::output::{self, Format};
 use dashboard::{Board, Facts, Only, Outline};
 use learn::checkpoint;
 use protocol::config::Config;
@@ -48,14 +48,6 @@ pub(super) struct RunArgs {
     out: PathBuf,
     #[command(flatten)]
     http: HttpArgs,
-}
-
-#[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
-enum Format {
-    /// Text for people
-    Table,
-    /// One JSON object
-    Json,
 }
 
 /// Starts the processes, waits for them and reports.
