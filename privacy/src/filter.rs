@@ -11,6 +11,7 @@
 //! Invariant: what was admitted is within the budget, at every moment.
 
 use thiserror::Error;
+use topology::Hint;
 
 use crate::accountant::AccountError;
 use crate::event::DpEvent;
@@ -60,14 +61,13 @@ pub enum FilterError {
     Account(#[from] AccountError),
 }
 
-impl FilterError {
-    /// What the user can do about it.
-    #[must_use]
-    pub fn hint(&self) -> String {
-        match self {
+impl Hint for FilterError {
+    fn hint(&self) -> Option<String> {
+        let hint: String = match self {
             Self::BudgetPassed { .. } => "stop here, or add more noise: a smaller event may still fit".into(),
-            Self::Account(error) => error.hint(),
-        }
+            Self::Account(error) => return error.hint(),
+        };
+        Some(hint)
     }
 }
 

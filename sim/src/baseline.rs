@@ -13,6 +13,7 @@ use learn::optimiser::Optimiser;
 use learn::train::{TrainError, Training};
 use privacy::event::DpEvent;
 use privacy::noise::{SeededNoise, danger_from_seed};
+use protocol::Hint;
 use protocol::account::{Figure, Summary};
 use protocol::config::AlgorithmKind;
 use protocol::work::{Job, Unit, WorkSettings, contribute};
@@ -33,9 +34,8 @@ pub enum BaselineError {
     Budget(#[from] learn::calibrate::CalibrateError),
 }
 
-impl BaselineError {
-    /// What the user could do.
-    pub fn hint(&self) -> String {
+impl Hint for BaselineError {
+    fn hint(&self) -> Option<String> {
         match self {
             Self::Train(error) => error.hint(),
             Self::Budget(error) => error.hint(),

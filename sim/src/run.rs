@@ -3,6 +3,7 @@
 use std::sync::Mutex;
 
 use learn::model::ModelError;
+use protocol::Hint;
 use protocol::account::{Account, FoldError, Interim, Summary};
 use protocol::config::AlgorithmKind;
 use protocol::judge::{Judge, Quality, consensus_distance, mean_model};
@@ -31,14 +32,13 @@ pub enum RunError {
     Judge(#[from] ModelError),
 }
 
-impl RunError {
-    /// What the user could do, where there is something to say.
-    pub fn hint(&self) -> Option<String> {
+impl Hint for RunError {
+    fn hint(&self) -> Option<String> {
         match self {
-            Self::Sim(error) => error.hint().map(str::to_owned),
-            Self::Baseline(error) => Some(error.hint()),
+            Self::Sim(error) => error.hint(),
+            Self::Baseline(error) => error.hint(),
             Self::Account(_) => None,
-            Self::Judge(error) => Some(error.hint()),
+            Self::Judge(error) => error.hint(),
         }
     }
 }

@@ -75,5 +75,7 @@ pub use setup::{Setup, SetupError};
 pub use time::Time;
 pub use values::{Digest, Values};
 
+pub use topology::Hint;
+
 /// The position of a participant in the topology, from 0. The libp2p identity behind it is known to the driver only.
 pub type PeerIx = u32;

@@ -8,6 +8,7 @@ use protocol::config::Config;
 use protocol::{RunEvent, Scope, SetupError};
 use thiserror::Error;
 use topology::Graph;
+use topology::Hint;
 
 use crate::document::{Budget, Figure, NodeReport, PeerFigure, Report, Rounds, WorstFigure};
 use crate::source::Source;
@@ -66,9 +67,8 @@ pub enum ReportError {
     Fold(#[from] FoldError),
 }
 
-impl ReportError {
-    /// What the user could do.
-    pub fn hint(&self) -> Option<String> {
+impl Hint for ReportError {
+    fn hint(&self) -> Option<String> {
         match self {
             Self::Comparison { .. } => {
                 Some("its figures are in `result.json` and `metrics.csv` of the run folder".into())

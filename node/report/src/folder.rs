@@ -11,6 +11,7 @@ use learn::model::Model;
 use protocol::LogLine;
 use protocol::folder::{CONFIG, LOG, MODEL};
 use thiserror::Error;
+use topology::Hint;
 
 /// Names `<name>-2`, `<name>-3`, … are tried up to here.
 const MOST_TRIED: u32 = 1_000_000;
@@ -34,13 +35,13 @@ pub enum FolderError {
     Model(#[from] CheckpointError),
 }
 
-impl FolderError {
-    /// What the user could do.
-    pub fn hint(&self) -> String {
-        match self {
+impl Hint for FolderError {
+    fn hint(&self) -> Option<String> {
+        let hint: String = match self {
             Self::File { .. } => "choose another folder with `--out DIR`".into(),
-            Self::Model(error) => error.hint(),
-        }
+            Self::Model(error) => return error.hint(),
+        };
+        Some(hint)
     }
 }
 

@@ -8,6 +8,7 @@ use protocol::folder::{self, LOG};
 use protocol::log::{Log, ReadError};
 use protocol::{LogLine, Record, RunEvent};
 use thiserror::Error;
+use topology::Hint;
 
 use crate::lost::{self, LostLines};
 
@@ -72,14 +73,13 @@ pub enum SourceError {
     Config(#[from] ConfigError),
 }
 
-impl SourceError {
-    /// What the user could do.
-    pub fn hint(&self) -> Option<String> {
+impl Hint for SourceError {
+    fn hint(&self) -> Option<String> {
         match self {
             Self::NoRun { .. } => Some(
                 "give the folder of a run (`runs/NAME`), the state folder of a node, or a `log.jsonl`".into(),
             ),
-            Self::Read(error) => error.hint().map(str::to_owned),
+            Self::Read(error) => error.hint(),
             Self::NoFirstLine { lost: 0 } => {
                 Some("the run may have ended before it began; look at the node's messages".into())
             }

@@ -5,6 +5,7 @@
 use protocol::config::{Config, Layer};
 use protocol::{LogLine, Record, RunEvent, Setup};
 use report::{Ledger, Options, Report, Source, json, markdown};
+use topology::Hint;
 
 const LAST: usize = 1024;
 

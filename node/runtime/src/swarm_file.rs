@@ -7,6 +7,7 @@ use std::path::{Path, PathBuf};
 
 use libp2p::{Multiaddr, PeerId};
 use protocol::Digest;
+use protocol::Hint;
 use serde::{Deserialize, Serialize};
 
 use crate::identity::{Roster, write_owner_only};
@@ -100,9 +101,8 @@ pub enum SwarmFileError {
     },
 }
 
-impl SwarmFileError {
-    /// What to try.
-    pub fn hint(&self) -> Option<String> {
+impl Hint for SwarmFileError {
+    fn hint(&self) -> Option<String> {
         match self {
             Self::Io { doing: "write", .. } => {
                 Some("an existing file is not replaced: choose another name with `--out`".into())

@@ -3,8 +3,8 @@
 use crate::failure::{Failure, Result};
 use crate::output;
 use crate::table::Table;
-use learn::data::{DataError, DataSource, Dataset, Loaded, Task};
-use learn::partition::{Assignment, LabelTable, PartitionError, PartitionSpec};
+use learn::data::{DataSource, Dataset, Loaded, Task};
+use learn::partition::{Assignment, LabelTable, PartitionSpec};
 use serde_json::{Value, json};
 use std::path::PathBuf;
 use std::process::ExitCode;
@@ -213,18 +213,4 @@ fn partition_json(division: &Division) -> Value {
         "counts": division.labels.counts,
         "sizes": division.labels.sizes,
     })
-}
-
-impl From<DataError> for Failure {
-    fn from(error: DataError) -> Self {
-        let hint = error.hint();
-        Self::of(error, hint)
-    }
-}
-
-impl From<PartitionError> for Failure {
-    fn from(error: PartitionError) -> Self {
-        let hint = error.hint();
-        Self::of(error, hint)
-    }
 }

@@ -1,6 +1,7 @@
 //! Errors of private gradients.
 
 use thiserror::Error;
+use topology::Hint;
 
 use crate::model::ModelError;
 
@@ -40,11 +41,10 @@ pub enum GradientError {
     },
 }
 
-impl GradientError {
-    /// What the user can do about it.
-    pub fn hint(&self) -> String {
-        match self {
-            Self::Model(error) => error.hint(),
+impl Hint for GradientError {
+    fn hint(&self) -> Option<String> {
+        let hint: String = match self {
+            Self::Model(error) => return error.hint(),
             Self::Rate { .. } => {
                 "the rate is the expected batch size divided by the number of records".into()
             }
@@ -53,6 +53,7 @@ impl GradientError {
             }
             Self::Population { .. } => "draw the sample with a sampler for these data".into(),
             Self::Workspace { .. } => "make one workspace per model".into(),
-        }
+        };
+        Some(hint)
     }
 }

@@ -19,6 +19,7 @@ pub use sgd::Sgd;
 
 use serde::{Deserialize, Serialize};
 use thiserror::Error;
+use topology::Hint;
 
 /// Turns a gradient into a step.
 pub trait Optimiser: Send {
@@ -101,10 +102,9 @@ pub struct OptimiserError {
     pub value: f64,
 }
 
-impl OptimiserError {
-    /// What the user can do about it.
-    pub fn hint(&self) -> String {
-        format!("give `{}` as a number that is {}", self.name, self.range)
+impl Hint for OptimiserError {
+    fn hint(&self) -> Option<String> {
+        Some(format!("give `{}` as a number that is {}", self.name, self.range))
     }
 }
 

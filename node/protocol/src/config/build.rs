@@ -5,6 +5,7 @@ use learn::model::{Activation, ModelSpec};
 use learn::optimiser::OptimiserSpec;
 use learn::partition::{PartitionSpec, Scheme};
 use toml::Value;
+use topology::Hint;
 use topology::{ScheduleSpec, TopologyError, WalkKernel, Weights};
 
 use super::error::ConfigError;

@@ -8,6 +8,7 @@ use std::io::Read;
 use std::path::{Path, PathBuf};
 
 use thiserror::Error;
+use topology::Hint;
 
 use super::LogLine;
 use crate::PeerIx;
@@ -36,15 +37,15 @@ pub enum ReadError {
     },
 }
 
-impl ReadError {
-    /// What the user can do about it.
-    pub fn hint(&self) -> Option<&'static str> {
-        match self {
+impl Hint for ReadError {
+    fn hint(&self) -> Option<String> {
+        let hint = match self {
             Self::File { .. } => Some("give the folder of a run, which holds `log.jsonl`"),
             Self::Line { .. } => Some(
                 "a last line that was cut off by a crash may be removed; any other damage makes the account incomplete",
             ),
-        }
+        };
+        hint.map(str::to_owned)
     }
 }
 

@@ -6,7 +6,7 @@ mod table;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
-use audit::{Attack, AuditError, Report, Request, Sabotage, Verdict};
+use audit::{Attack, Report, Request, Sabotage, Verdict};
 use protocol::config::{Config, Layer};
 use protocol::{Setup, folder};
 
@@ -174,11 +174,4 @@ fn pair(text: &str) -> std::result::Result<(usize, usize), String> {
         .split_once(',')
         .and_then(|(source, watcher)| Some((source.trim().parse().ok()?, watcher.trim().parse().ok()?)));
     numbers.ok_or_else(|| "use two numbers of nodes: `3,0` is what node 0 learns about node 3".to_owned())
-}
-
-impl From<AuditError> for Failure {
-    fn from(error: AuditError) -> Self {
-        let hint = error.hint();
-        Self::of(error, hint)
-    }
 }

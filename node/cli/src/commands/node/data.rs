@@ -118,8 +118,5 @@ pub(super) fn save_model(
         round: u64::from(outcome.status.round),
         guarantee: "see the run's report".into(),
     };
-    checkpoint::save(path, model, &outcome.model, &info).map_err(|error| {
-        let hint = error.hint();
-        Failure::of(error, Some(hint))
-    })
+    Ok(checkpoint::save(path, model, &outcome.model, &info)?)
 }

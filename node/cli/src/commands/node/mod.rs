@@ -12,10 +12,10 @@ use crate::failure::{Failure, Result};
 use dashboard::{Board, Facts, Only, Outline, Scene};
 use protocol::{Setup, folder};
 use runtime::Multiaddr;
-use runtime::driver::{Driver, DriverError, Options, Outcome};
-use runtime::identity::{Identity, IdentityError};
+use runtime::driver::{Driver, Options, Outcome};
+use runtime::identity::Identity;
 use runtime::network::Patience;
-use runtime::swarm_file::{SwarmFile, SwarmFileError};
+use runtime::swarm_file::SwarmFile;
 use std::path::PathBuf;
 use std::process::ExitCode;
 pub(crate) use told::Told;
@@ -198,25 +198,4 @@ async fn drive(options: Options, args: &RunArgs, board: Option<Board>) -> Result
     // The driver is gone, so the screen ends after its last picture.
     let _ = shown.await;
     Ok(outcome?)
-}
-
-impl From<IdentityError> for Failure {
-    fn from(error: IdentityError) -> Self {
-        let hint = error.hint();
-        Self::of(error, hint)
-    }
-}
-
-impl From<SwarmFileError> for Failure {
-    fn from(error: SwarmFileError) -> Self {
-        let hint = error.hint();
-        Self::of(error, hint)
-    }
-}
-
-impl From<DriverError> for Failure {
-    fn from(error: DriverError) -> Self {
-        let hint = error.hint();
-        Self::of(error, hint)
-    }
 }

@@ -92,7 +92,7 @@ impl Question {
         };
         // An empty accountant answers valid questions with 0 and refuses the others by name.
         let probe = privacy::accountant::BasicAccountant::default();
-        question.ask(&probe).map_err(account_failure)?;
+        question.ask(&probe)?;
         Ok(question)
     }
 
@@ -122,17 +122,12 @@ fn price(mut accountant: Box<dyn Accountant>, events: &[DpEvent], question: Ques
                 return Ok(Row { name, analysis, answer: Err(error.to_string()) });
             }
             Err(error @ (AccountError::Ledger(_) | AccountError::Question(_) | AccountError::Order(_))) => {
-                return Err(account_failure(error));
+                return Err(error.into());
             }
         }
     }
-    let answer = question.ask(accountant.as_ref()).map_err(account_failure)?;
+    let answer = question.ask(accountant.as_ref())?;
     Ok(Row { name, analysis, answer: Ok(answer) })
-}
-
-fn account_failure(error: AccountError) -> Failure {
-    let hint = error.hint();
-    Failure::of(error, Some(hint))
 }
 
 fn read_events(args: &Args) -> Result<Vec<DpEvent>> {
@@ -174,11 +169,7 @@ fn read_file(path: &Path) -> Result<Vec<DpEvent>> {
 }
 
 fn common_adjacency(events: &[DpEvent]) -> Result<Adjacency> {
-    let fail = |error: privacy::event::EventError| {
-        let hint = error.hint();
-        Failure::of(error, Some(hint))
-    };
-    events.iter().try_fold(Adjacency::Any, |all, event| all.and(event.adjacency()?)).map_err(fail)
+    Ok(events.iter().try_fold(Adjacency::Any, |all, event| all.and(event.adjacency()?))?)
 }
 
 /// The accountant with the smallest finite answer.

@@ -166,7 +166,7 @@ impl Source {
     fn of(args: &Args) -> Result<Self> {
         if let Some(delta) = args.delta {
             // A valid δ is needed everywhere; the conversion names a bad one.
-            gdp::epsilon(1.0, delta).map_err(gdp_failure)?;
+            gdp::epsilon(1.0, delta)?;
         }
         if let Some(mu) = args.mu {
             finite(mu, "--mu")?;
@@ -222,7 +222,7 @@ fn from_mu(mu: f64, target: Target, alpha: f64, delta: f64) -> Result<Outcome> {
         }
         Target::Zcdp => Outcome::new(target, Kind::Exact, "μ²/2").rho(0.5 * mu * mu),
         Target::Approximate => {
-            let epsilon = gdp::epsilon(mu, delta).map_err(gdp_failure)?;
+            let epsilon = gdp::epsilon(mu, delta)?;
             let analysis = "Gaussian DP (Balle and Wang 2018, theorem 8)";
             Outcome::new(target, Kind::Exact, analysis).point(epsilon, delta)
         }
@@ -295,7 +295,7 @@ fn from_pure(epsilon: f64, target: Target, alpha: f64, delta: f64) -> Outcome {
 fn from_approximate(epsilon: f64, delta: f64, target: Target) -> Result<Outcome> {
     Ok(match target {
         Target::Mu => {
-            let mu = gdp::mu(epsilon, delta).map_err(gdp_failure)?;
+            let mu = gdp::mu(epsilon, delta)?;
             let analysis =
                 "does not follow from one point: the Gaussian that has exactly this point (σ = Δ/μ)";
             Outcome::new(target, Kind::Target, analysis).mu(mu)
@@ -306,7 +306,7 @@ fn from_approximate(epsilon: f64, delta: f64, target: Target) -> Result<Outcome>
             "with probability δ anything may happen: no Rényi divergence is bounded",
         ),
         Target::Zcdp => {
-            let rho = conversion::zcdp_rho(epsilon, delta).map_err(gdp_failure)?;
+            let rho = conversion::zcdp_rho(epsilon, delta)?;
             let analysis = "does not follow from one point: the largest ρ whose conversion meets it";
             Outcome::new(target, Kind::Target, analysis).rho(rho)
         }
@@ -387,11 +387,6 @@ fn check_order(alpha: f64, flag: &str) -> Result<()> {
     }
     Err(Failure::new(format!("{flag} must be above 1 and finite: {alpha}"))
         .hint(format!("for example {flag} 8")))
-}
-
-fn gdp_failure(error: gdp::Error) -> Failure {
-    let hint = error.hint();
-    Failure::of(error, Some(hint.into()))
 }
 
 fn table(source: &Source, outcomes: &[Outcome]) -> String {

@@ -8,11 +8,8 @@ mod sweep;
 use std::path::PathBuf;
 use std::process::ExitCode;
 
-use ::report::FolderError;
-use protocol::SetupError;
-use protocol::config::{Config, ConfigError, Layer};
-use sim::run::RunError;
-use sim::sweep::{Axis, SweepError};
+use protocol::config::{Config, Layer};
+use sim::sweep::Axis;
 
 use crate::failure::{Failure, Result};
 use crate::output::{self, Format};
@@ -97,39 +94,4 @@ fn layers(args: &Args) -> Result<Vec<Layer>> {
         layers.push(Layer::from_flags("--seed", &[format!("seed={seed}")])?);
     }
     Ok(layers)
-}
-
-impl From<ConfigError> for Failure {
-    fn from(error: ConfigError) -> Self {
-        let hint = error.hint();
-        Self::of(error, hint)
-    }
-}
-
-impl From<SetupError> for Failure {
-    fn from(error: SetupError) -> Self {
-        let hint = error.hint();
-        Self::of(error, hint)
-    }
-}
-
-impl From<RunError> for Failure {
-    fn from(error: RunError) -> Self {
-        let hint = error.hint();
-        Self::of(error, hint)
-    }
-}
-
-impl From<SweepError> for Failure {
-    fn from(error: SweepError) -> Self {
-        let hint = error.hint();
-        Self::of(error, hint)
-    }
-}
-
-impl From<FolderError> for Failure {
-    fn from(error: FolderError) -> Self {
-        let hint = error.hint();
-        Self::of(error, Some(hint))
-    }
 }

@@ -1,6 +1,6 @@
 //! One log of all nodes' logs.
 
-use crate::failure::{Failure, Result};
+use crate::failure::Result;
 use protocol::folder::{self, LOG};
 use protocol::log::{Log, ReadError};
 use protocol::{LogLine, PeerIx, RunEvent, Time};
@@ -17,10 +17,7 @@ pub(super) fn merge(folder: &mut Folder, nodes: usize) -> Result<Vec<LogLine>> {
             Ok(log) => log,
             // A node that died, or was stopped, before it had anything to write.
             Err(ReadError::File { source, .. }) if source.kind() == ErrorKind::NotFound => continue,
-            Err(error) => {
-                let hint = error.hint().map(str::to_owned);
-                return Err(Failure::of(error, hint));
-            }
+            Err(error) => return Err(error.into()),
         };
         // Every node writes the first line of the run; one is enough.
         let first = logs.iter().flat_map(|log| &log.lines).any(|line| line.node.is_none());

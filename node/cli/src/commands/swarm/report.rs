@@ -1,8 +1,8 @@
 //! What a swarm came to: a fold over its log, the models that its nodes hold, and two runs to compare with.
 
 use crate::failure::{Failure, Result};
-use crate::output;
 use crate::figures::{privacy_table, sentence};
+use crate::output;
 use ::report::Folder;
 use learn::checkpoint::CheckpointInfo;
 use protocol::account::Account;
@@ -53,10 +53,7 @@ impl Report {
         account.settle_final();
         let privacy = account.summary();
         let all: Vec<&[f32]> = models.iter().map(Vec::as_slice).collect();
-        let quality = Judge::new(setup).judge(&all).map_err(|error| {
-            let hint = error.hint();
-            Failure::of(error, Some(hint))
-        })?;
+        let quality = Judge::new(setup).judge(&all)?;
         // Of a run that was stopped nobody says that it is finished.
         let finished = |line: &LogLine| match line.event {
             RunEvent::Finished { rounds, .. } => Some(rounds),

@@ -5,7 +5,7 @@ use topology::{Built, Entry};
 
 use super::analysis::{Analysis, Degree};
 use super::numbers::{grouped, short, significant};
-use crate::failure::{Failure, Result};
+use crate::failure::Result;
 
 /// The keys of the JSON output.
 #[derive(Debug, Serialize)]
