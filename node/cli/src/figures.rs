@@ -29,10 +29,14 @@ pub(crate) fn sentence(privacy: &Summary) -> String {
     )
 }
 
-/// A loss, rounded up.
-pub(crate) fn epsilon(value: f64) -> String {
-    let precision = if value < 0.01 && value > 0.0 { Precision::Decimals(6) } else { Precision::Short };
-    up(value, precision)
+/// A loss with four digits that count, rounded up, as in reports.
+fn epsilon(value: f64) -> String {
+    up(value, Precision::Digits(4))
+}
+
+/// A loss with few digits, rounded up, for tables with many columns.
+pub(crate) fn short_loss(value: f64) -> String {
+    up(value, Precision::Short)
 }
 
 /// A measured number with three digits that count.
@@ -72,15 +76,16 @@ mod tests {
             privacy_table(&privacy),
             "Privacy of one record at δ = 0.00001\n\
              who watches                ε  analysis\n\
-             worst pair              2.45    rounds\n\
+             worst pair             2.445    rounds\n\
              mean over pairs     0.004322    rounds\n\
              sees every message     123.5    rounds\n"
         );
         assert_eq!(
             sentence(&privacy),
-            "ε = 2.45 at δ = 0.00001 for one record, worst pair, by the analysis rounds"
+            "ε = 2.445 at δ = 0.00001 for one record, worst pair, by the analysis rounds"
         );
         assert_eq!([f64::INFINITY, 0.0].map(epsilon), ["∞", "0"]);
+        assert_eq!([2.44492, 0.001_23].map(short_loss), ["2.45", "1.3e-3"]);
     }
 
     #[test]

@@ -3,7 +3,7 @@
 use protocol::{RunResult, Setup};
 use sim::sweep::Summary;
 
-use crate::figures::{epsilon, measured, privacy_table, sentence};
+use crate::figures::{measured, privacy_table, sentence, short_loss};
 use crate::table::Table;
 use learn::metrics::MeanSpread;
 
@@ -86,7 +86,7 @@ fn spread(values: Option<&MeanSpread>, scale: f64) -> String {
 
 /// Mean and spread of a loss: the mean is rounded up.
 fn losses(values: Option<&MeanSpread>) -> String {
-    shown(values, &epsilon)
+    shown(values, &short_loss)
 }
 
 fn shown(values: Option<&MeanSpread>, mean: &dyn Fn(f64) -> String) -> String {
