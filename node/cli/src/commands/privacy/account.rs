@@ -2,7 +2,7 @@
 
 use super::event_spec;
 use crate::failure::{Failure, Result};
-use crate::output;
+use crate::output::{self, Format};
 use privacy::accountant::{AccountError, Accountant, all};
 use privacy::event::{Adjacency, DpEvent};
 use serde::Serialize;
@@ -47,12 +47,6 @@ pub(super) struct Args {
     /// Write to this file instead of the terminal; it is replaced only when everything is ready
     #[arg(long, value_name = "FILE")]
     out: Option<PathBuf>,
-}
-
-#[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
-enum Format {
-    Table,
-    Json,
 }
 
 /// Runs the command.
@@ -257,9 +251,7 @@ fn json(
     };
     let report =
         Report { delta, epsilon, adjacency, events, accountants: rows.iter().map(entry).collect(), best };
-    let mut bytes = serde_json::to_vec_pretty(&report).map_err(|error| Failure::of(error, None))?;
-    bytes.push(b'\n');
-    Ok(bytes)
+    Ok(output::json(&report)?.into_bytes())
 }
 
 /// Six significant digits, rounded up in the last one, because these are bounds.

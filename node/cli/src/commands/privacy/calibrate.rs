@@ -5,7 +5,7 @@ use super::numbers::{not_negative, plain, positive, probability, rounded_up};
 use super::priced::Noise;
 use super::summary::Summary;
 use crate::failure::{Failure, Result};
-use crate::output;
+use crate::output::{self, Format};
 use ::privacy::network::calibrate::{Target, per_node_sigma, sigma};
 use ::privacy::network::{Analysis, Pricing};
 use std::path::PathBuf;
@@ -53,12 +53,6 @@ Examples:
   murmur privacy calibrate --epsilon 1 --delta 1e-5 --schedule shuffled-doubling --nodes 64 --rounds 100 --analysis rounds
   murmur privacy calibrate --epsilon 1 --delta 1e-5 --of mean --topology torus:8x8 --rounds 50 --analysis contractive
   murmur privacy calibrate --epsilon 2 --delta 1e-6 --of pair:3,0 --topology karate --steps 4 --analysis rounds";
-
-#[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
-enum Format {
-    Table,
-    Json,
-}
 
 /// [`Target`] as a flag, with the words that named it.
 #[derive(Debug, Clone)]
@@ -136,8 +130,7 @@ fn json(args: &Args, model: &super::model::Model, found: Found, summary: &Summar
     if let Some(sigmas) = sigmas {
         value["sigmas"] = serde_json::json!(sigmas);
     }
-    let text = serde_json::to_string_pretty(&value).map_err(|error| Failure::of(error, None))?;
-    Ok(text + "\n")
+    output::json(&value)
 }
 
 fn table(

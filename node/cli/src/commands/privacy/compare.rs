@@ -9,7 +9,7 @@ use super::numbers::{plain, probability, rounded_up};
 use super::priced::{Noise, NoiseArgs};
 use super::summary::{Spread, Summary};
 use crate::failure::{Failure, Result};
-use crate::output;
+use crate::output::{self, Format};
 use crate::table::Table;
 use ::privacy::network::{Analysis, Pricing, Run, Step, Watchers};
 use std::path::PathBuf;
@@ -60,12 +60,6 @@ const EXAMPLES: &str = "\
 Examples:
   murmur privacy compare ring:64 torus:8x8 hypercube:64 regular:64,degree=4
   murmur privacy compare karate florentine --accelerated";
-
-#[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
-enum Format {
-    Table,
-    Json,
-}
 
 /// One line of the comparison.
 struct Row {
@@ -206,6 +200,5 @@ fn json(args: &Args, rows: &[Row], noise: Noise) -> Result<String> {
         "guarantee": Analysis::Rounds.guarantee(), "assumes": Analysis::Rounds.assumes(),
         "rows": rows.iter().map(row).collect::<Vec<_>>(),
     });
-    let text = serde_json::to_string_pretty(&value).map_err(|error| Failure::of(error, None))?;
-    Ok(text + "\n")
+    output::json(&value)
 }

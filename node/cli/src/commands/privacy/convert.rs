@@ -5,7 +5,7 @@
 
 use super::account::{number, number_down};
 use crate::failure::{Failure, Result};
-use crate::output;
+use crate::output::{self, Format};
 use privacy::gdp;
 use privacy::rdp::{self, conversion};
 use privacy::special::normal_quantile;
@@ -65,12 +65,6 @@ pub(super) struct Args {
     /// Write to this file instead of the terminal; it is replaced only when everything is ready
     #[arg(long, value_name = "FILE")]
     out: Option<PathBuf>,
-}
-
-#[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
-enum Format {
-    Table,
-    Json,
 }
 
 /// What can be asked for.
@@ -401,7 +395,5 @@ fn table(source: &Source, outcomes: &[Outcome]) -> String {
 
 fn json(source: &Source, outcomes: &[Outcome]) -> Result<Vec<u8>> {
     let value = serde_json::json!({ "from": source, "results": outcomes });
-    let mut bytes = serde_json::to_vec_pretty(&value).map_err(|error| Failure::of(error, None))?;
-    bytes.push(b'\n');
-    Ok(bytes)
+    Ok(output::json(&value)?.into_bytes())
 }
