@@ -88,7 +88,9 @@ impl LostLines {
     fn about(&self, source: &Source) -> impl Iterator<Item = usize> + use<> {
         let all = 0..source.config.nodes;
         let told = source.told();
-        let (simulated, only) = (source.driver() == "sim", self.node);
+        // A number that is no node's names nobody.
+        let only = self.node.filter(|&node| node < source.config.nodes);
+        let simulated = source.driver() == "sim";
         all.filter(move |node| only.map_or(simulated || told.contains(node), |only| only == *node))
     }
 
