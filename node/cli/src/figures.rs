@@ -23,7 +23,7 @@ pub(crate) fn sentence(privacy: &Summary) -> String {
     let Figure { epsilon: worst, analysis, .. } = &privacy.worst;
     format!(
         "ε = {} at δ = {} for one {}, worst pair, by the analysis {analysis}",
-        epsilon(*worst),
+        short_loss(*worst),
         privacy.delta,
         unit(privacy.adjacency)
     )
@@ -82,7 +82,7 @@ mod tests {
         );
         assert_eq!(
             sentence(&privacy),
-            "ε = 2.445 at δ = 0.00001 for one record, worst pair, by the analysis rounds"
+            "ε = 2.45 at δ = 0.00001 for one record, worst pair, by the analysis rounds"
         );
         assert_eq!([f64::INFINITY, 0.0].map(epsilon), ["∞", "0"]);
         assert_eq!([2.44492, 0.001_23].map(short_loss), ["2.45", "1.3e-3"]);
