@@ -136,9 +136,9 @@ pub(crate) fn sentences(source: &Source) -> Vec<String> {
         }
         let in_full = source.lost.iter().any(|lost| lost.cost(source) == Cost::InFull);
         let cost = if in_full {
-            "no ledger tells what was in them, so each counts as one whole contribution of every node that it may have been about"
+            "where no ledger tells what was in a line, it counts as one whole contribution of every node that it may have been about"
         } else {
-            "no contribution was lost with them"
+            "no contribution was lost"
         };
         let lines = crate::words::counted(count, "line");
         all.push(format!("The log is whole but for {lines}: {}; {cost}.", named.join(", ")));

@@ -112,7 +112,7 @@ fn without_a_ledger_a_lost_line_counts_as_a_whole_contribution_of_whom_it_may_ha
     assert_eq!(local(&cut), local(&whole));
     assert!(cut.worst.figure.epsilon >= whole.worst.figure.epsilon);
     assert!(
-        says(&cut, "(`released` of node 2)") && says(&cut, "no ledger tells what was in them"),
+        says(&cut, "(`released` of node 2)") && says(&cut, "no ledger tells what was in a line"),
         "{:?}",
         cut.assumes
     );
