@@ -4,6 +4,7 @@
 //! - [`accountant`]s price events: basic and advanced composition, [`rdp`], [`gdp`] and privacy-loss distributions ([`pld`]). An [`odometer`] keeps a
 //!   running total, a [`filter`] refuses what would pass a budget.
 //! - [`network`] answers how much one node of a network can learn about another.
+//! - [`question`] is the front of it all: what people ask, as values that can be written down, and the answers, each with its analysis.
 //!
 //! Unknown is refused, never free; losses round up; nothing here reads a clock, a file or the network.
 //!
@@ -32,6 +33,7 @@ pub mod noise;
 pub mod number;
 pub mod odometer;
 pub mod pld;
+pub mod question;
 pub mod rdp;
 pub mod release;
 pub mod root;

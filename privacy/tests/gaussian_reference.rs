@@ -34,19 +34,6 @@ fn the_gaussian_mechanism_agrees_with_the_table_to_one_part_in_a_billion() {
 }
 
 #[test]
-fn the_conversion_vectors_are_met_to_one_part_in_a_billion() {
-    let vectors: Vec<serde_json::Value> = serde_json::from_str(include_str!("../testdata/gdp.json")).unwrap();
-    assert_eq!(vectors.len(), 21);
-    for vector in vectors {
-        let number = |key: &str| vector[key].as_f64().unwrap();
-        let found = gdp::epsilon(number("mu"), number("delta")).unwrap();
-        assert_close(found, number("epsilon"), 1e-9, &vector.to_string());
-        let mu = gdp::mu(number("epsilon"), number("delta")).unwrap();
-        assert_close(mu, number("mu"), 1e-9, &vector.to_string());
-    }
-}
-
-#[test]
 fn the_conversion_is_stable_and_safe_from_mu_1e_minus_8_to_1e4_and_delta_down_to_1e_minus_300() {
     for line in include_str!("../testdata/gdp_extreme.csv").lines().skip(1) {
         let (quantity, mu, second, expected) = fields(line);

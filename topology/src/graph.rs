@@ -100,6 +100,12 @@ impl Graph {
         &self.neighbours[self.offsets[node]..self.offsets[node + 1]]
     }
 
+    /// The compressed sparse rows themselves, `(offsets, neighbours)`: the neighbours of node `i` are
+    /// `neighbours[offsets[i]..offsets[i + 1]]`.
+    pub fn csr(&self) -> (&[usize], &[u32]) {
+        (&self.offsets, &self.neighbours)
+    }
+
     /// Whether `u` and `v` are joined by an edge.
     pub fn has_edge(&self, u: usize, v: usize) -> bool {
         self.neighbours(u).binary_search(&(v as u32)).is_ok()
@@ -186,6 +192,12 @@ mod tests {
             (graph.neighbours(0), graph.neighbours(1), graph.neighbours(2)),
             (&[1][..], &[0, 2][..], &[1][..])
         );
+    }
+
+    #[test]
+    fn the_rows_of_a_path_lie_one_behind_the_other() {
+        let (graph, _) = Graph::from_edges(3, &[(0, 1), (1, 2)]).unwrap();
+        assert_eq!(graph.csr(), (&[0, 1, 3, 4][..], &[1, 0, 2, 1][..]));
     }
 
     #[test]

@@ -130,6 +130,11 @@ impl MixingMatrix {
         (&self.columns[range.clone()], &self.values[range])
     }
 
+    /// The compressed sparse rows themselves, `(offsets, columns, values)`, in the form of [`MixingMatrix::new`].
+    pub fn csr(&self) -> (&[usize], &[u32], &[f64]) {
+        (&self.offsets, &self.columns, &self.values)
+    }
+
     /// The weight `W_ij`, zero where nothing is stored.
     pub fn weight(&self, i: usize, j: usize) -> f64 {
         let (columns, values) = self.row(i);
@@ -242,6 +247,14 @@ mod tests {
         let both = MixingMatrix::new(vec![0, 2, 4], vec![0, 1, 0, 1], vec![0.3, 0.7, 0.7, 0.3]).unwrap();
         assert_eq!(both.stochastic(), Stochastic::Doubly);
         assert!(both.is_symmetric());
+    }
+
+    #[test]
+    fn a_matrix_made_of_its_own_rows_is_the_same() {
+        let matrix = MixingMatrix::new(vec![0, 2, 3], vec![0, 1, 1], vec![0.5, 0.5, 1.0]).unwrap();
+        let (offsets, columns, values) = matrix.csr();
+        let again = MixingMatrix::new(offsets.to_vec(), columns.to_vec(), values.to_vec()).unwrap();
+        assert_eq!(again, matrix);
     }
 
     #[test]

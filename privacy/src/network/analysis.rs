@@ -1,9 +1,11 @@
 //! The analyses by name, with what each guarantees and assumes, in words for a report.
 
+use serde::{Deserialize, Serialize};
 use std::fmt;
 
 /// An analysis of the network accountant. Every figure that leaves this crate is named by one.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
 pub enum Analysis {
     /// The watchers see every message of everybody.
     Local,
@@ -33,6 +35,18 @@ impl Analysis {
             Self::Linear => "linear",
             Self::Walk => "walk",
             Self::Published => "published",
+        }
+    }
+
+    /// What it is for, in a line.
+    pub fn summary(self) -> &'static str {
+        match self {
+            Self::Local => "Everybody sees everything",
+            Self::Rounds => "Exact for one averaging round, and for rounds that end in consensus",
+            Self::Contractive => "Sound for gossip SGD without consensus",
+            Self::Linear => "Exact for contributions that do not depend on messages; for SGD not a guarantee",
+            Self::Walk => "A token that walks over the graph",
+            Self::Published => "What papers print, which can lie below the truth",
         }
     }
 

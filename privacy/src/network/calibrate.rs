@@ -6,6 +6,7 @@ use super::rounds;
 use super::run::{Run, Watchers};
 use crate::gdp;
 use rayon::prelude::*;
+use std::str::FromStr;
 
 /// Which loss is to meet the target.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -30,7 +31,7 @@ impl Target {
     ///
     /// # Errors
     /// A pair that was not priced, or a quantile outside [0, 1].
-    pub fn of(self, rows: &[Vec<f64>], coalitions: &[Watchers]) -> Result<f64, NetworkError> {
+    pub fn of(self, rows: &[impl AsRef<[f64]>], coalitions: &[Watchers]) -> Result<f64, NetworkError> {
         match self {
             Self::Worst => Ok(pairs(rows, coalitions).fold(0.0, f64::max)),
             Self::Mean => {
@@ -43,17 +44,42 @@ impl Target {
                 let row = coalitions.iter().position(|coalition| coalition.contains(watcher));
                 let loss = row
                     .filter(|&row| !coalitions[row].contains(source))
-                    .and_then(|row| rows[row].get(source));
+                    .and_then(|row| rows[row].as_ref().get(source));
                 loss.copied().ok_or(NetworkError::PairNotPriced { about: source, watcher })
             }
         }
     }
 }
 
+/// As people write it: `worst`, `mean`, `p95`, `pair:3,0` (what node 0 learns about node 3).
+impl FromStr for Target {
+    type Err = &'static str;
+
+    fn from_str(text: &str) -> Result<Self, &'static str> {
+        let target = match text {
+            "worst" => Some(Self::Worst),
+            "mean" => Some(Self::Mean),
+            _ => text.strip_prefix("pair:").map_or_else(|| share_of(text), pair_of),
+        };
+        target.ok_or("must be worst, mean, pNN with NN between 0 and 100, or pair:u,v")
+    }
+}
+
+fn share_of(text: &str) -> Option<Target> {
+    let percent: f64 = text.strip_prefix('p')?.parse().ok()?;
+    (0.0..=100.0).contains(&percent).then_some(Target::Quantile(percent / 100.0))
+}
+
+fn pair_of(text: &str) -> Option<Target> {
+    let (source, watcher) = text.split_once(',')?;
+    Some(Target::Pair { source: source.trim().parse().ok()?, watcher: watcher.trim().parse().ok()? })
+}
+
 /// All losses of nodes outside the coalition that watches them.
-fn pairs<'a>(rows: &'a [Vec<f64>], coalitions: &'a [Watchers]) -> impl Iterator<Item = f64> + 'a {
+fn pairs<'a>(rows: &'a [impl AsRef<[f64]>], coalitions: &'a [Watchers]) -> impl Iterator<Item = f64> + 'a {
     rows.iter().zip(coalitions).flat_map(|(row, watchers)| {
-        row.iter().enumerate().filter(move |(node, _)| !watchers.contains(*node)).map(|(_, mu2)| *mu2)
+        let others = row.as_ref().iter().enumerate().filter(move |(node, _)| !watchers.contains(*node));
+        others.map(|(_, mu2)| *mu2)
     })
 }
 

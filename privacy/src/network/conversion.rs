@@ -16,6 +16,9 @@ const CELL: f64 = 1.0 / 512.0;
 /// Added to t: far above the interpolation error, far below anything that matters.
 const UP: f64 = 1e-10;
 
+/// Values that one thread converts at a time.
+const STRETCH: usize = 128;
+
 /// ε at δ of every μ² in `rows`, rounded up.
 ///
 /// # Guarantee
@@ -27,14 +30,32 @@ const UP: f64 = 1e-10;
 /// # Errors
 /// δ outside (0, 1), or a μ² that is negative or NaN.
 pub fn epsilons(rows: &[Vec<f64>], delta: f64) -> Result<Vec<Vec<f64>>, gdp::Error> {
+    let mut all = epsilons_of(&rows.concat(), delta)?.into_iter();
+    Ok(rows.iter().map(|row| all.by_ref().take(row.len()).collect()).collect())
+}
+
+/// ε at δ of every μ², rounded up; see [`epsilons`].
+///
+/// # Guarantee
+/// As [`epsilons`].
+///
+/// # Assumes
+/// As [`epsilons`].
+///
+/// # Errors
+/// As [`epsilons`].
+pub fn epsilons_of(mu2: &[f64], delta: f64) -> Result<Vec<f64>, gdp::Error> {
     let exact = |mu2: f64| gdp::epsilon(mu2.sqrt(), delta);
-    let count: usize = rows.iter().map(Vec::len).sum();
-    if count <= MANY {
-        return rows.par_iter().map(|row| row.iter().map(|&mu2| exact(mu2)).collect()).collect();
-    }
-    let table = Table::new(rows, delta)?;
-    let convert = |&mu2: &f64| table.epsilon(mu2).map_or_else(|| exact(mu2), Ok);
-    rows.par_iter().map(|row| row.iter().map(convert).collect()).collect()
+    let table = if mu2.len() > MANY { Some(Table::new(mu2, delta)?) } else { None };
+    let convert = |mu2: f64| match table.as_ref().and_then(|table| table.epsilon(mu2)) {
+        Some(epsilon) => Ok(epsilon),
+        None => exact(mu2),
+    };
+    let mut out = vec![0.0; mu2.len()];
+    out.par_chunks_mut(STRETCH).zip(mu2.par_chunks(STRETCH)).try_for_each(|(out, mu2)| {
+        out.iter_mut().zip(mu2).try_for_each(|(out, &mu2)| convert(mu2).map(|epsilon| *out = epsilon))
+    })?;
+    Ok(out)
 }
 
 /// t = ε/μ on a uniform grid of ln μ.
@@ -44,8 +65,8 @@ struct Table {
 }
 
 impl Table {
-    fn new(rows: &[Vec<f64>], delta: f64) -> Result<Self, gdp::Error> {
-        let ends = rows.iter().flatten().filter(|mu2| **mu2 > 0.0 && mu2.is_finite());
+    fn new(mu2: &[f64], delta: f64) -> Result<Self, gdp::Error> {
+        let ends = mu2.iter().filter(|mu2| **mu2 > 0.0 && mu2.is_finite());
         let (least, most) = ends.fold((f64::MAX, 0.0f64), |(a, b), &mu2| (a.min(mu2), b.max(mu2)));
         // Below this μ no ε is needed at all; the table starts where ε does.
         let free = gdp::mu(0.0, delta)?;

@@ -114,6 +114,9 @@ pub enum NetworkError {
         /// The reason.
         why: String,
     },
+    /// Whoever waited no longer does.
+    #[error("stopped before the end")]
+    Stopped,
 }
 
 impl Hint for NetworkError {

@@ -196,28 +196,6 @@ mod tests {
     use super::*;
     use topology::MixingMatrix;
 
-    #[test]
-    fn losses_under_message_noise_are_those_of_the_reference_vectors() {
-        for case in vectors("message_noise") {
-            let graph = graph_of(&case);
-            let watcher = number(&case, "watcher");
-            let run = Run::on_graph(matrix_of(&graph), number(&case, "steps"), 1).unwrap();
-            let watchers = Watchers::new(&[watcher], graph.nodes()).unwrap();
-            let tau = case["tau"].as_f64().unwrap();
-            let found = loss(&run, &watchers, tau, Sender::KeepsClean).unwrap();
-            for (node, expected) in
-                numbers(&case, "mu2").into_iter().enumerate().filter(|(node, _)| *node != watcher)
-            {
-                assert!(
-                    (found[node] - expected).abs() < 1e-8,
-                    "{}, {node}: {} for {expected}",
-                    case["graph"],
-                    found[node]
-                );
-            }
-        }
-    }
-
     fn exchange(nodes: u32, bit: u32) -> Step {
         let columns = (0..nodes).flat_map(|i| [i.min(i ^ bit), i.max(i ^ bit)]).collect();
         let offsets = (0..=nodes as usize).map(|i| 2 * i).collect();

@@ -49,11 +49,13 @@ mod sparse;
 #[cfg(test)]
 mod testing;
 mod transcript;
+mod waiting;
 pub mod walk;
 
 pub use analysis::Analysis;
-pub use conversion::epsilons;
+pub use conversion::{epsilons, epsilons_of};
 pub use error::NetworkError;
-pub use pairwise::{Pricing, losses};
+pub use pairwise::{Pricing, losses, losses_into};
 pub use run::{Phase, Run, Step, Watchers};
 pub use transcript::{Receipt, Transcript};
+pub use waiting::Waiting;

@@ -4,6 +4,7 @@ use super::contractive::{self, Method, Update};
 use super::error::NetworkError;
 use super::message_noise::{self, Sender};
 use super::run::{Run, Watchers};
+use super::waiting::Waiting;
 use super::{linear, rounds};
 use rayon::prelude::*;
 
@@ -43,43 +44,88 @@ pub fn losses(
     pricing: Pricing,
     progress: &(dyn Fn(usize) + Sync),
 ) -> Result<Vec<Vec<f64>>, NetworkError> {
-    let each = |price: &(dyn Fn(&Watchers) -> Result<Vec<f64>, NetworkError> + Sync)| {
-        let row = |watchers: &Watchers| price(watchers).inspect(|_| progress(1));
-        coalitions.par_iter().map(row).collect()
-    };
+    let mut flat = vec![0.0; coalitions.len() * run.nodes()];
+    losses_into(run, coalitions, pricing, &Waiting::new(&|done, _| progress(done)), &mut flat)?;
+    Ok(flat.chunks_exact(run.nodes()).map(<[f64]>::to_vec).collect())
+}
+
+/// As [`losses`], into one table of rows: `out[row * nodes + node]`. May be stopped by whoever waits.
+///
+/// # Guarantee
+/// As [`losses`].
+///
+/// # Assumes
+/// As [`losses`].
+///
+/// # Errors
+/// What the analysis refuses, and [`NetworkError::Stopped`]; what stands in `out` then is of no meaning.
+///
+/// # Panics
+/// Where `out` has not one entry for each coalition and node.
+pub fn losses_into(
+    run: &Run,
+    coalitions: &[Watchers],
+    pricing: Pricing,
+    waiting: &Waiting<'_>,
+    out: &mut [f64],
+) -> Result<(), NetworkError> {
+    assert_eq!(out.len(), coalitions.len() * run.nodes(), "one entry for each coalition and node");
     match pricing {
-        Pricing::Local => each(&|watchers| Ok(local(run, watchers))),
+        Pricing::Local => waiting.fill_rows(coalitions, out, |watchers| Ok(local(run, watchers))),
         Pricing::Rounds => {
             rounds::require_consensus(run)?;
-            each(&|watchers| Ok(rounds::loss_of_rounds(run, watchers)))
+            waiting.fill_rows(coalitions, out, |watchers| Ok(rounds::loss_of_rounds(run, watchers)))
         }
         Pricing::NoisyRounds(tau, sender) => {
             message_noise::check(run, tau, sender)?;
-            each(&|watchers| Ok(message_noise::loss_of_rounds(run, watchers, tau, sender)))
+            let row = |watchers: &Watchers| Ok(message_noise::loss_of_rounds(run, watchers, tau, sender));
+            waiting.fill_rows(coalitions, out, row)
         }
         Pricing::Contractive(Method::Boundary, update) => {
-            let group = |group: &[Watchers]| {
-                let rows = contractive::boundary::losses(run, group, update);
-                progress(group.len());
-                rows
-            };
-            Ok(coalitions.par_chunks(TOGETHER).flat_map_iter(group).collect())
+            boundary_into(run, coalitions, update, waiting, out)
         }
-        Pricing::Contractive(Method::Riccati, update) => {
-            each(&|watchers| Ok(contractive::riccati::loss(run, watchers, update)))
-        }
+        Pricing::Contractive(Method::Riccati, update) => waiting
+            .fill_rows(coalitions, out, |watchers| Ok(contractive::riccati::loss(run, watchers, update))),
         Pricing::Contractive(Method::Optimum, update) => {
-            each(&|watchers| contractive::optimum::loss(run, watchers, update))
+            waiting.fill_rows(coalitions, out, |watchers| contractive::optimum::loss(run, watchers, update))
         }
-        Pricing::Linear => {
-            // Long stretches for each thread, so that its tables are made once and not for every watcher.
-            let stretch = (coalitions.len() / (4 * rayon::current_num_threads())).clamp(1, 32);
-            let row = |scratch: &mut linear::Scratch, watchers: &Watchers| {
-                linear::loss_with(scratch, run, watchers).inspect(|_| progress(1))
-            };
-            coalitions.par_iter().with_min_len(stretch).map_init(linear::Scratch::default, row).collect()
-        }
+        Pricing::Linear => linear_into(run, coalitions, waiting, out),
     }
+}
+
+/// Several coalitions together, which share a block of rows.
+fn boundary_into(
+    run: &Run,
+    coalitions: &[Watchers],
+    update: Update,
+    waiting: &Waiting<'_>,
+    out: &mut [f64],
+) -> Result<(), NetworkError> {
+    let slots = out.par_chunks_mut(TOGETHER * run.nodes());
+    slots.zip(coalitions.par_chunks(TOGETHER)).try_for_each(|(slots, group)| {
+        waiting.go_on()?;
+        let rows = contractive::boundary::losses(run, group, update);
+        slots.chunks_exact_mut(run.nodes()).zip(rows).for_each(|(slot, row)| slot.copy_from_slice(&row));
+        waiting.done(group.len(), coalitions.len());
+        Ok(())
+    })
+}
+
+/// Long stretches for each thread, so that its tables are made once and not for every watcher.
+fn linear_into(
+    run: &Run,
+    coalitions: &[Watchers],
+    waiting: &Waiting<'_>,
+    out: &mut [f64],
+) -> Result<(), NetworkError> {
+    let stretch = (coalitions.len() / (4 * rayon::current_num_threads())).clamp(1, 32);
+    let slots = out.par_chunks_exact_mut(run.nodes()).zip(coalitions).with_min_len(stretch);
+    slots.try_for_each_init(linear::Scratch::default, |scratch, (slot, watchers)| {
+        waiting.go_on()?;
+        slot.copy_from_slice(&linear::loss_with(scratch, run, watchers)?);
+        waiting.done(1, coalitions.len());
+        Ok(())
+    })
 }
 
 /// Composition of a node's own releases: one unit for each contribution.
@@ -97,6 +143,7 @@ fn local(run: &Run, watchers: &Watchers) -> Vec<f64> {
 mod tests {
     use super::super::testing::*;
     use super::*;
+    use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 
     #[test]
     fn together_and_one_by_one_cost_the_same_and_nothing_passes_local() {
@@ -112,6 +159,26 @@ mod tests {
                 assert!(rows[node].iter().all(|mu2| *mu2 <= 5.0 * (1.0 + 1e-9)), "{pricing:?}");
                 assert_eq!(rows[node][node], 0.0);
             }
+        }
+    }
+    #[test]
+    fn who_no_longer_waits_gets_no_figure() {
+        let run = Run::on_graph(matrix_of(&ring(40)), 1, 3).unwrap();
+        let all: Vec<Watchers> = (0..40).map(|node| Watchers::new(&[node], 40).unwrap()).collect();
+        let update = Update::lipschitz(1.0).unwrap();
+        let methods = [Method::Boundary, Method::Riccati].map(|method| Pricing::Contractive(method, update));
+        for pricing in methods.into_iter().chain([Pricing::Linear, Pricing::Local]) {
+            let (stop, done) = (AtomicBool::new(false), AtomicUsize::new(0));
+            // The wish to stop comes with the first result.
+            let progress = |now, all| {
+                assert_eq!(all, 40);
+                done.fetch_add(now, Ordering::Relaxed);
+                stop.store(true, Ordering::Relaxed);
+            };
+            let mut out = vec![0.0; 40 * 40];
+            let end = losses_into(&run, &all, pricing, &Waiting::new(&progress).until(&stop), &mut out);
+            assert!(matches!(end, Err(NetworkError::Stopped)), "{pricing:?}: {end:?}");
+            assert!(done.into_inner() < 40, "{pricing:?}");
         }
     }
 }

@@ -227,24 +227,6 @@ mod tests {
     }
 
     #[test]
-    fn a_watcher_s_losses_are_those_of_the_reference_vectors() {
-        for case in vectors("averaging") {
-            let watcher = [number(&case, "watcher")];
-            let found = on_graph(matrix_of(&graph_of(&case)), number(&case, "steps"), &watcher);
-            assert_close(&found, &numbers(&case, "mu2"), &watcher, 1e-8, &case["graph"].to_string());
-        }
-    }
-
-    #[test]
-    fn a_coalition_s_losses_are_those_of_the_reference_vectors() {
-        for case in vectors("coalition") {
-            let watchers: Vec<usize> = serde_json::from_value(case["watchers"].clone()).unwrap();
-            let found = on_graph(matrix_of(&graph_of(&case)), number(&case, "steps"), &watchers);
-            assert_close(&found, &numbers(&case, "mu2"), &watchers, 1e-8, &case["graph"].to_string());
-        }
-    }
-
-    #[test]
     fn nested_spaces_and_step_by_step_give_the_same_losses() {
         let matrix = matrix_of(&hypercube(4));
         for steps in [1, 2, 5, 9] {

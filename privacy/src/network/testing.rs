@@ -1,6 +1,5 @@
-//! Graphs for the tests of this module, and the reference vectors.
+//! Graphs for the tests of this module.
 
-use serde_json::Value;
 use topology::{Graph, MixingMatrix};
 
 /// Metropolis weights 1/(1 + max degree), written out independently of the topology crate.
@@ -35,25 +34,4 @@ pub(crate) fn path(nodes: u32) -> Graph {
 
 pub(crate) fn ring(nodes: u32) -> Graph {
     graph(nodes as usize, &(0..nodes).map(|i| (i, (i + 1) % nodes)).collect::<Vec<_>>())
-}
-
-/// The cases of a file in `testdata/vectors`.
-pub(crate) fn vectors(name: &str) -> Vec<Value> {
-    let path = format!("{}/testdata/vectors/{name}.json", env!("CARGO_MANIFEST_DIR"));
-    let text = std::fs::read_to_string(&path).unwrap_or_else(|error| panic!("{path}: {error}"));
-    serde_json::from_str(&text).unwrap()
-}
-
-/// The graph of a case.
-pub(crate) fn graph_of(case: &Value) -> Graph {
-    let edges: Vec<(u32, u32)> = serde_json::from_value(case["edges"].clone()).unwrap();
-    graph(case["n"].as_u64().unwrap() as usize, &edges)
-}
-
-pub(crate) fn number(case: &Value, key: &str) -> usize {
-    case[key].as_u64().unwrap_or_else(|| panic!("{key} of {case}")) as usize
-}
-
-pub(crate) fn numbers(case: &Value, key: &str) -> Vec<f64> {
-    serde_json::from_value(case[key].clone()).unwrap()
 }

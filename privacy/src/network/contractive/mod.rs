@@ -20,6 +20,7 @@ pub mod optimum;
 pub mod riccati;
 
 use super::error::{NetworkError, positive};
+use serde::{Deserialize, Serialize};
 
 /// What is known of the local update map θ ↦ θ − η·gradient.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -60,14 +61,39 @@ impl Update {
 }
 
 /// How the absorption ξ is chosen.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
 pub enum Method {
     /// At the messages that the watchers see, and nowhere else.
+    #[default]
     Boundary,
     /// By linear feedback on a ball around the watchers, clipped to what is feasible; never worse than boundary.
     Riccati,
     /// The least bound that the theorem gives, for small problems.
     Optimum,
+}
+
+impl Method {
+    /// All methods, from the fastest to the tightest.
+    pub const ALL: [Self; 3] = [Self::Boundary, Self::Riccati, Self::Optimum];
+
+    /// The name that reports and flags use.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Boundary => "boundary",
+            Self::Riccati => "riccati",
+            Self::Optimum => "optimum",
+        }
+    }
+
+    /// What it does, in a line.
+    pub fn summary(self) -> &'static str {
+        match self {
+            Self::Boundary => "At seen messages only: fastest",
+            Self::Riccati => "Clipped linear feedback on a ball around the watcher: tighter",
+            Self::Optimum => "Non-negative least squares: the least bound, for small runs",
+        }
+    }
 }
 
 #[cfg(test)]
@@ -83,37 +109,6 @@ mod tests {
             Method::Boundary => boundary::loss(run, &watchers, update),
             Method::Riccati => riccati::loss(run, &watchers, update),
             Method::Optimum => optimum::loss(run, &watchers, update).unwrap(),
-        }
-    }
-
-    #[test]
-    fn boundary_and_optimum_are_those_of_the_reference_vectors_and_riccati_lies_between() {
-        for case in vectors("contractive") {
-            let run = Run::on_graph(matrix_of(&graph_of(&case)), 1, number(&case, "steps")).unwrap();
-            let watcher = number(&case, "watcher");
-            let [boundary, riccati, optimum] = [Method::Boundary, Method::Riccati, Method::Optimum]
-                .map(|method| losses(&run, watcher, method));
-            let sources: Vec<usize> = serde_json::from_value(case["sources"].clone()).unwrap();
-            let expected = numbers(&case, "boundary").into_iter().zip(numbers(&case, "optimum"));
-            for (source, (above, least)) in sources.into_iter().zip(expected) {
-                let what = format!("{}, {source} seen from {watcher}", case["graph"]);
-                assert!(
-                    (boundary[source] - above).abs() < 1e-8,
-                    "{what}: boundary {} for {above}",
-                    boundary[source]
-                );
-                // The reference solver stops a little above the least value; a feasible point below it is no error.
-                let found = optimum[source];
-                assert!(
-                    found <= least + 1e-6 && found >= least * (1.0 - 1e-3),
-                    "{what}: optimum {found} for {least}"
-                );
-                assert!(
-                    riccati[source] <= boundary[source] && riccati[source] >= optimum[source] * (1.0 - 1e-9),
-                    "{what}"
-                );
-                assert!(riccati[source] <= 1.1 * least, "{what}: riccati {} for {least}", riccati[source]);
-            }
         }
     }
 

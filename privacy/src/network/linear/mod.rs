@@ -249,39 +249,6 @@ mod tests {
     use super::*;
 
     #[test]
-    fn user_level_losses_are_those_of_the_reference_vectors() {
-        for case in vectors("linear") {
-            let graph = graph_of(&case);
-            let watcher = number(&case, "watcher");
-            let run = Run::on_graph(matrix_of(&graph), 1, number(&case, "steps")).unwrap();
-            let found = loss(&run, &Watchers::new(&[watcher], graph.nodes()).unwrap()).unwrap();
-            let expected = numbers(&case, "sum_abs");
-            let last = number(&case, "steps") - 1;
-            let watchers = Watchers::new(&[watcher], graph.nodes()).unwrap();
-            let late = loss_of_contribution(&run, &watchers, last).unwrap();
-            for (node, expected) in
-                numbers(&case, "diagonal_last").into_iter().enumerate().filter(|(node, _)| *node != watcher)
-            {
-                assert!(
-                    (late[node] - expected).abs() < 1e-7,
-                    "{}, {node}: {} for {expected}",
-                    case["graph"],
-                    late[node]
-                );
-            }
-            for node in (0..graph.nodes()).filter(|node| *node != watcher) {
-                let capped = expected[node].min(number(&case, "steps") as f64);
-                assert!(
-                    (found[node] - capped).abs() < 1e-7,
-                    "{}, {node}: {} for {capped}",
-                    case["graph"],
-                    found[node]
-                );
-            }
-        }
-    }
-
-    #[test]
     fn one_contribution_costs_what_the_averaging_round_costs() {
         for (graph, steps) in [(hypercube(4), 3), (path(8), 5), (ring(9), 4)] {
             let run = Run::on_graph(matrix_of(&graph), steps, 1).unwrap();

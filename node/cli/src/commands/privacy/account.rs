@@ -1,11 +1,11 @@
 //! `murmur privacy account`: what a series of releases reveals, by every accountant side by side.
 
-use super::event_spec;
+use super::numbers::number;
+use super::{event_spec, pretty_json};
 use crate::failure::{Failure, Result};
 use crate::output::{self, Format};
-use privacy::accountant::{AccountError, Accountant, all};
 use privacy::event::{Adjacency, DpEvent};
-use serde::Serialize;
+use privacy::question::account::{Answer, Ask, Question, Status};
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
@@ -52,76 +52,20 @@ pub(super) struct Args {
 /// Runs the command.
 pub(super) fn run(args: &Args) -> Result<ExitCode> {
     let events = read_events(args)?;
-    let question = Question::of(args)?;
-    let adjacency = common_adjacency(&events)?;
-    let mut rows = Vec::new();
-    for accountant in all() {
-        if args.accountants.is_empty() || args.accountants.iter().any(|name| name == accountant.name()) {
-            rows.push(price(accountant, &events, question)?);
+    let ask = match (args.delta, args.epsilon) {
+        (Some(delta), _) => Ask::EpsilonAt(delta),
+        (None, Some(epsilon)) => Ask::DeltaAt(epsilon),
+        (None, None) => {
+            return Err(Failure::new("neither --delta nor --epsilon given").hint("add --delta 1e-5"));
         }
-    }
-    let best = best(&rows);
+    };
+    let answer = Question { events, ask, accountants: args.accountants.clone() }.answer()?;
     let bytes = match args.format {
-        Format::Table => table(&rows, best, question, adjacency).into_bytes(),
-        Format::Json => json(&rows, best, &events, question, adjacency)?,
+        Format::Table => table(&answer, ask).into_bytes(),
+        Format::Json => pretty_json(&answer)?,
     };
     output::write(args.out.as_deref(), &bytes)?;
     Ok(ExitCode::SUCCESS)
-}
-
-#[derive(Debug, Clone, Copy)]
-enum Question {
-    EpsilonAt(f64),
-    DeltaAt(f64),
-}
-
-impl Question {
-    fn of(args: &Args) -> Result<Self> {
-        let question = match (args.delta, args.epsilon) {
-            (Some(delta), _) => Self::EpsilonAt(delta),
-            (None, Some(epsilon)) => Self::DeltaAt(epsilon),
-            (None, None) => {
-                return Err(Failure::new("neither --delta nor --epsilon given").hint("add --delta 1e-5"));
-            }
-        };
-        // An empty accountant answers valid questions with 0 and refuses the others by name.
-        let probe = privacy::accountant::BasicAccountant::default();
-        question.ask(&probe)?;
-        Ok(question)
-    }
-
-    fn ask(self, accountant: &dyn Accountant) -> std::result::Result<f64, AccountError> {
-        match self {
-            Self::EpsilonAt(delta) => accountant.epsilon(delta),
-            Self::DeltaAt(epsilon) => accountant.delta(epsilon),
-        }
-    }
-}
-
-/// What one accountant says.
-#[derive(Debug)]
-struct Row {
-    name: &'static str,
-    analysis: &'static str,
-    answer: std::result::Result<f64, String>,
-}
-
-fn price(mut accountant: Box<dyn Accountant>, events: &[DpEvent], question: Question) -> Result<Row> {
-    let (name, analysis) = (accountant.name(), accountant.analysis());
-    for event in events {
-        match accountant.compose(event, 1) {
-            Ok(()) => {}
-            // No theorem in this accountant: the others may have one.
-            Err(error @ AccountError::Unsupported { .. }) => {
-                return Ok(Row { name, analysis, answer: Err(error.to_string()) });
-            }
-            Err(error @ (AccountError::Ledger(_) | AccountError::Question(_) | AccountError::Order(_))) => {
-                return Err(error.into());
-            }
-        }
-    }
-    let answer = question.ask(accountant.as_ref())?;
-    Ok(Row { name, analysis, answer: Ok(answer) })
 }
 
 fn read_events(args: &Args) -> Result<Vec<DpEvent>> {
@@ -131,10 +75,6 @@ fn read_events(args: &Args) -> Result<Vec<DpEvent>> {
     }
     if let Some(path) = &args.file {
         events.extend(read_file(path)?);
-    }
-    if events.is_empty() {
-        return Err(Failure::new("no events given")
-            .hint("add --event gaussian:sigma=1,count=10, or --file events.json"));
     }
     Ok(events)
 }
@@ -162,36 +102,31 @@ fn read_file(path: &Path) -> Result<Vec<DpEvent>> {
     Ok(events)
 }
 
-fn common_adjacency(events: &[DpEvent]) -> Result<Adjacency> {
-    Ok(events.iter().try_fold(Adjacency::Any, |all, event| all.and(event.adjacency()?))?)
-}
-
-/// The accountant with the smallest finite answer.
-fn best(rows: &[Row]) -> Option<&'static str> {
-    let answered = rows.iter().filter_map(|row| row.answer.as_ref().ok().map(|answer| (row.name, *answer)));
-    answered.filter(|(_, answer)| answer.is_finite()).min_by(|a, b| a.1.total_cmp(&b.1)).map(|(name, _)| name)
-}
-
-fn table(rows: &[Row], best: Option<&str>, question: Question, adjacency: Adjacency) -> String {
-    let (asked, given) = match question {
-        Question::EpsilonAt(delta) => ("ε", format!("δ = {delta:e}")),
-        Question::DeltaAt(epsilon) => ("δ", format!("ε = {epsilon}")),
+fn table(answer: &Answer, ask: Ask) -> String {
+    let (asked, given) = match ask {
+        Ask::EpsilonAt(delta) => ("ε", format!("δ = {delta:e}")),
+        Ask::DeltaAt(epsilon) => ("δ", format!("ε = {epsilon}")),
     };
     let mut text = format!("{:<10}  {asked:>12}  {:<4}  analysis\n", "accountant", "");
-    for row in rows {
-        let (answer, note) = match &row.answer {
-            Ok(answer) => (number(*answer), row.analysis),
-            Err(reason) => ("—".to_owned(), reason.as_str()),
+    for entry in &answer.accountants {
+        let figure = match ask {
+            Ask::EpsilonAt(_) => entry.epsilon,
+            Ask::DeltaAt(_) => entry.delta,
         };
-        let mark = if best == Some(row.name) { "best" } else { "" };
-        text.push_str(&format!("{:<10}  {answer:>12}  {mark:<4}  {note}\n", row.name));
+        let shown = match entry.status {
+            Status::Ok | Status::Infinite => number(figure.unwrap_or(f64::INFINITY)),
+            Status::Unsupported => "—".to_owned(),
+        };
+        let mark = if answer.best == Some(entry.name) { "best" } else { "" };
+        let note = entry.reason.as_deref().unwrap_or(entry.analysis);
+        text.push_str(&format!("{:<10}  {shown:>12}  {mark:<4}  {note}\n", entry.name));
     }
-    let neighbours = match adjacency {
+    let neighbours = match answer.adjacency {
         Adjacency::Any => "for the adjacency under which the sensitivities were taken",
         Adjacency::AddOrRemove => "for adding or removing one record",
         Adjacency::Replace => "for replacing one record",
     };
-    let meaning = match best {
+    let meaning = match answer.best {
         Some(name) => {
             format!("All figures are upper bounds at {given}, {neighbours}; use the smallest ({name}).")
         }
@@ -200,108 +135,4 @@ fn table(rows: &[Row], best: Option<&str>, question: Question, adjacency: Adjace
         }
     };
     format!("{text}\n{meaning}\n")
-}
-
-#[derive(Serialize)]
-struct Report<'a> {
-    delta: Option<f64>,
-    epsilon: Option<f64>,
-    adjacency: Adjacency,
-    events: &'a [DpEvent],
-    accountants: Vec<Entry>,
-    best: Option<&'static str>,
-}
-
-/// One accountant's answer; what is infinite or refused is null, and `status` says which.
-#[derive(Serialize)]
-struct Entry {
-    name: &'static str,
-    analysis: &'static str,
-    status: &'static str,
-    epsilon: Option<f64>,
-    delta: Option<f64>,
-    reason: Option<String>,
-}
-
-fn json(
-    rows: &[Row],
-    best: Option<&'static str>,
-    events: &[DpEvent],
-    question: Question,
-    adjacency: Adjacency,
-) -> Result<Vec<u8>> {
-    let entry = |row: &Row| {
-        let answer = row.answer.as_ref().ok().copied();
-        let status = match answer {
-            Some(answer) if answer.is_finite() => "ok",
-            Some(_) => "infinite",
-            None => "unsupported",
-        };
-        let finite = answer.filter(|answer| answer.is_finite());
-        let (epsilon, delta) = match question {
-            Question::EpsilonAt(delta) => (finite, Some(delta)),
-            Question::DeltaAt(epsilon) => (Some(epsilon), finite),
-        };
-        let reason = row.answer.as_ref().err().cloned();
-        Entry { name: row.name, analysis: row.analysis, status, epsilon, delta, reason }
-    };
-    let (delta, epsilon) = match question {
-        Question::EpsilonAt(delta) => (Some(delta), None),
-        Question::DeltaAt(epsilon) => (None, Some(epsilon)),
-    };
-    let report =
-        Report { delta, epsilon, adjacency, events, accountants: rows.iter().map(entry).collect(), best };
-    Ok(output::json(&report)?.into_bytes())
-}
-
-/// Six significant digits, rounded up in the last one, because these are bounds.
-pub(super) fn number(value: f64) -> String {
-    six_digits(value, |scaled| (scaled * (1.0 - 1e-12)).ceil())
-}
-
-/// Six significant digits, rounded down, for what must not be exceeded.
-pub(super) fn number_down(value: f64) -> String {
-    six_digits(value, |scaled| (scaled * (1.0 + 1e-12)).floor())
-}
-
-fn six_digits(value: f64, round: impl Fn(f64) -> f64) -> String {
-    if value == 0.0 {
-        return "0".into();
-    }
-    if !value.is_finite() {
-        return "∞".into();
-    }
-    let exponent = value.abs().log10().floor() as i32;
-    if !(-4..7).contains(&exponent) {
-        let scale = 10f64.powi(5 - exponent);
-        let rounded = round(value * scale) / scale;
-        return format!("{:.5e}", if rounded.is_finite() { rounded } else { value });
-    }
-    let digits = (5 - exponent).max(0) as usize;
-    let scale = 10f64.powi(digits as i32);
-    let text = format!("{:.digits$}", round(value * scale) / scale);
-    if text.contains('.') { text.trim_end_matches('0').trim_end_matches('.').to_owned() } else { text }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn numbers_are_short_and_never_rounded_down() {
-        for (value, text) in [
-            (0.0, "0"),
-            (f64::INFINITY, "∞"),
-            (1.0, "1"),
-            (0.945_678_91, "0.945679"),
-            (0.945_678_1, "0.945679"),
-            (12.345_671, "12.3457"),
-            (123_456.1, "123457"),
-            (1e-9, "1.00000e-9"),
-            (1.234_561e12, "1.23457e12"),
-        ] {
-            assert_eq!(number(value), text, "{value}");
-        }
-        assert_eq!((number_down(0.268_051_9), number_down(2.0)), ("0.268051".into(), "2".into()));
-    }
 }

@@ -1,9 +1,9 @@
 //! Pairwise ε as a picture: a heat map of all pairs, or the graph coloured by what one watcher sees.
 
-use super::model::{Model, Network};
 use super::numbers::{plain, rounded_up};
-use super::priced::{Noise, Priced};
 use crate::failure::{Failure, Result};
+use privacy::question::Network;
+use privacy::question::pairwise::Answer;
 use topology::svg::{Element, Svg};
 use topology::{Colouring, Drawing, Scale, colour_at};
 
@@ -18,36 +18,34 @@ text{font-family:system-ui,-apple-system,'Segoe UI',Roboto,'DejaVu Sans',sans-se
 @media (prefers-color-scheme:dark){.bg{fill:#12161d}.ink{fill:#e6ebf3}.own{fill:#2a313d}}";
 
 /// The graph seen from one watcher where there is one, a heat map else.
-pub(super) fn picture(model: &Model, priced: &Priced, noise: Noise) -> Result<String> {
-    let title = format!("ε at δ = {} by the analysis {}", plain(noise.delta), model.analysis);
-    match (&model.network, model.coalitions.as_slice()) {
+pub(super) fn picture(pairs: &Answer) -> Result<String> {
+    let title = format!("ε at δ = {} by the analysis {}", plain(pairs.delta), pairs.analysis);
+    match (&pairs.network, pairs.coalitions.as_slice()) {
         (Some(network), [watchers]) => {
-            let shown =
-                |node: usize| if watchers.contains(node) { f64::NAN } else { priced.epsilon[0][node] };
-            let values: Vec<f64> = (0..model.nodes).map(shown).collect();
-            let names: Vec<String> = watchers.members().iter().map(|&node| model.label(node)).collect();
+            let values = pairs.epsilon.row(0).to_vec();
+            let names: Vec<String> = watchers.members().iter().map(|&node| pairs.label(node)).collect();
             let seen = format!(
                 "ε seen by {} (δ = {}, analysis {})",
                 names.join(" and "),
-                plain(noise.delta),
-                model.analysis
+                plain(pairs.delta),
+                pairs.analysis
             );
             let colouring = Colouring { values: &values, legend: &seen, scale: Scale::Linear };
             let mut drawing =
                 Drawing::new(network.graph()).title(title).colour(colouring).highlight(watchers.members()[0]);
-            if let Network::Built(spec, built) = network {
-                drawing = drawing.places(topology::layout::of_spec(spec, built));
+            if let Network::Built(built) = network {
+                drawing = drawing.places(topology::layout::of_spec(&built.0, &built.1));
             }
             Ok(drawing.to_svg())
         }
-        _ if priced.epsilon.is_empty() => Err(Failure::new("there is no pair to draw")),
-        _ => Ok(heat_map(model, priced, &title)),
+        _ if pairs.epsilon.is_empty() => Err(Failure::new("there is no pair to draw")),
+        _ => Ok(heat_map(pairs, &title)),
     }
 }
 
-fn heat_map(model: &Model, priced: &Priced, title: &str) -> String {
-    let (rows, columns) = (model.coalitions.len(), model.nodes);
-    let most = priced.epsilon.iter().flatten().fold(0.0f64, |a, &b| a.max(b)).max(f64::MIN_POSITIVE);
+fn heat_map(pairs: &Answer, title: &str) -> String {
+    let (rows, columns) = (pairs.coalitions.len(), pairs.nodes);
+    let most = pairs.epsilon.iter().fold(0.0f64, |a, &b| a.max(b)).max(f64::MIN_POSITIVE);
     let grid = (rows.min(MOST_CELLS), columns.min(MOST_CELLS));
     let (width, height) = (SIDE / grid.1 as f64, SIDE * rows as f64 / columns as f64 / grid.0 as f64);
     let height = height.max(2.0);
@@ -66,7 +64,7 @@ fn heat_map(model: &Model, priced: &Priced, title: &str) -> String {
     for i in 0..grid.0 {
         for j in 0..grid.1 {
             let range = |at: usize, all: usize, shown: usize| at * all / shown..(at + 1) * all / shown;
-            let value = largest(model, priced, range(i, rows, grid.0), range(j, columns, grid.1));
+            let value = largest(pairs, range(i, rows, grid.0), range(j, columns, grid.1));
             let cell = Element::new("rect")
                 .number("x", left + j as f64 * width)
                 .number("y", top + i as f64 * height);
@@ -83,15 +81,10 @@ fn heat_map(model: &Model, priced: &Priced, title: &str) -> String {
 }
 
 /// The largest ε of a cell; none where it holds the watchers' own entries only.
-fn largest(
-    model: &Model,
-    priced: &Priced,
-    rows: std::ops::Range<usize>,
-    columns: std::ops::Range<usize>,
-) -> Option<f64> {
+fn largest(pairs: &Answer, rows: std::ops::Range<usize>, columns: std::ops::Range<usize>) -> Option<f64> {
     let entries = rows.flat_map(|row| columns.clone().map(move |column| (row, column)));
-    let others = entries.filter(|&(row, column)| !model.coalitions[row].contains(column));
-    others.map(|(row, column)| priced.epsilon[row][column]).reduce(f64::max)
+    let others = entries.filter(|&(row, column)| !pairs.coalitions[row].contains(column));
+    others.map(|(row, column)| pairs.epsilon[[row, column]]).reduce(f64::max)
 }
 
 fn add_words(svg: &mut Svg, title: &str, (left, top, height): (f64, f64, f64), most: f64) {

@@ -1,4 +1,4 @@
-//! `murmur privacy …`: one file per subcommand.
+//! `murmur privacy …`: one file per subcommand. Each parses its flags into a question of [`privacy::question`], asks and prints.
 
 mod account;
 mod calibrate;
@@ -6,14 +6,18 @@ mod compare;
 mod convert;
 mod event_spec;
 mod heat_map;
-mod model;
 mod numbers;
 mod pairwise;
 mod path_file;
-mod priced;
+mod situation;
 mod summary;
+mod words;
 
-use crate::failure::Result;
+use crate::failure::{Failure, Result};
+use crate::{output, progress};
+use privacy::network::Waiting;
+use privacy::question::QuestionError;
+use serde::Serialize;
 use std::process::ExitCode;
 
 /// Arguments of `murmur privacy`.
@@ -46,4 +50,30 @@ pub(crate) fn run(args: Args) -> Result<ExitCode> {
         Command::Account(args) => account::run(&args),
         Command::Convert(args) => convert::run(&args),
     }
+}
+
+/// Asks with a bar that counts watchers.
+fn watched<T>(ask: impl FnOnce(&Waiting<'_>) -> std::result::Result<T, QuestionError>) -> Result<T> {
+    let bar = progress::bar(0, "watchers");
+    let tell = |done: usize, all: usize| {
+        bar.set_length(all as u64);
+        bar.inc(done as u64);
+        if bar.position() >= all as u64 {
+            bar.reset();
+        }
+    };
+    let answer = ask(&Waiting::new(&tell));
+    bar.finish_and_clear();
+    Ok(answer?)
+}
+
+/// JSON for programs: keys in alphabetical order, as they always were.
+fn sorted_json(answer: &impl Serialize) -> Result<Vec<u8>> {
+    let value = serde_json::to_value(answer).map_err(|error| Failure::of(error, None))?;
+    pretty_json(&value)
+}
+
+/// JSON for programs, with a newline at its end.
+fn pretty_json(answer: &impl Serialize) -> Result<Vec<u8>> {
+    Ok(output::json(answer)?.into_bytes())
 }

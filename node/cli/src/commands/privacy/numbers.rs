@@ -50,6 +50,35 @@ pub(super) fn rounded_up(value: f64) -> String {
     format!("{shown:.*}", digits.clamp(0, 12) as usize)
 }
 
+/// Six significant digits, rounded up in the last one, because these are bounds.
+pub(super) fn number(value: f64) -> String {
+    six_digits(value, |scaled| (scaled * (1.0 - 1e-12)).ceil())
+}
+
+/// Six significant digits, rounded down, for what must not be exceeded.
+pub(super) fn number_down(value: f64) -> String {
+    six_digits(value, |scaled| (scaled * (1.0 + 1e-12)).floor())
+}
+
+fn six_digits(value: f64, round: impl Fn(f64) -> f64) -> String {
+    if value == 0.0 {
+        return "0".into();
+    }
+    if !value.is_finite() {
+        return "∞".into();
+    }
+    let exponent = value.abs().log10().floor() as i32;
+    if !(-4..7).contains(&exponent) {
+        let scale = 10f64.powi(5 - exponent);
+        let rounded = round(value * scale) / scale;
+        return format!("{:.5e}", if rounded.is_finite() { rounded } else { value });
+    }
+    let digits = (5 - exponent).max(0) as usize;
+    let scale = 10f64.powi(digits as i32);
+    let text = format!("{:.digits$}", round(value * scale) / scale);
+    if text.contains('.') { text.trim_end_matches('0').trim_end_matches('.').to_owned() } else { text }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -76,5 +105,22 @@ mod tests {
         assert!(positive("nan").is_err() && positive("inf").is_err() && positive("0").is_err());
         assert!(probability("0").is_err() && probability("1").is_err() && probability("1e-5").is_ok());
         assert!(not_negative("-0.1").is_err() && not_negative("0").is_ok());
+    }
+    #[test]
+    fn numbers_are_short_and_never_rounded_down() {
+        for (value, text) in [
+            (0.0, "0"),
+            (f64::INFINITY, "∞"),
+            (1.0, "1"),
+            (0.945_678_91, "0.945679"),
+            (0.945_678_1, "0.945679"),
+            (12.345_671, "12.3457"),
+            (123_456.1, "123457"),
+            (1e-9, "1.00000e-9"),
+            (1.234_561e12, "1.23457e12"),
+        ] {
+            assert_eq!(number(value), text, "{value}");
+        }
+        assert_eq!((number_down(0.268_051_9), number_down(2.0)), ("0.268051".into(), "2".into()));
     }
 }
