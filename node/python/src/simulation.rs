@@ -1,0 +1,123 @@
+//! The simulator: a configuration in, metrics by round, result and model out.
+
+use crate::error::Trouble;
+use crate::wait::{Caller, Shared};
+use numpy::IntoPyArray;
+use protocol::Setup;
+use protocol::config::{Config, ConfigError, Layer};
+use pyo3::prelude::*;
+use pyo3::types::PyDict;
+use sim::Options;
+use sim::folder::{Folder, FolderError};
+use sim::metrics::{self, Row};
+use sim::run::{Done, RunError, RunResult};
+use std::path::PathBuf;
+
+/// What is to be simulated.
+struct Request {
+    toml: Option<(String, String)>,
+    set: Vec<String>,
+    threads: usize,
+    out: Option<PathBuf>,
+}
+
+/// A run after its end.
+struct Ended {
+    config: String,
+    done: Done,
+    result: String,
+    folder: Option<PathBuf>,
+}
+
+/// Runs a configuration: `toml` is its text and the name to be shown in errors, `set` are `key=value` on top of it.
+#[pyfunction]
+#[pyo3(signature = (toml, set, *, out=None, threads=0, progress=None))]
+pub(crate) fn simulate<'py>(
+    py: Python<'py>,
+    toml: Option<(String, String)>,
+    set: Vec<String>,
+    out: Option<PathBuf>,
+    threads: usize,
+    progress: Option<Py<PyAny>>,
+) -> PyResult<Bound<'py, PyDict>> {
+    let request = Request { toml, set, threads, out };
+    let ended = Caller { threads, progress }.wait(py, move |shared| request.run(shared))?;
+    let found = PyDict::new(py);
+    found.set_item("config", ended.config)?;
+    found.set_item("result", ended.result)?;
+    found.set_item("folder", ended.folder)?;
+    found.set_item("columns", columns(py, &ended.done.rows)?)?;
+    found.set_item("model", ended.done.model.into_pyarray(py))?;
+    Ok(found)
+}
+
+impl Request {
+    fn run(self, shared: &Shared) -> Result<Ended, Trouble> {
+        let file = self.toml.as_ref().map(|(text, name)| Layer::from_toml(text, name)).transpose()?;
+        let config = Config::from_layers(file.into_iter().chain([Layer::from_flags("set", &self.set)?]))?;
+        let text = config.to_toml();
+        let setup = Setup::new(config).map_err(|error| Trouble::of(&error, error.hint()))?;
+        let mut folder =
+            self.out.as_ref().map(|out| Folder::create(out, &setup.config.name, &text)).transpose()?;
+        let rounds = setup.config.rounds as usize;
+        let options = Options { threads: self.threads, ..Options::default() };
+        let mut sink = |line: &protocol::LogLine| {
+            shared.leave_if_stopped();
+            if let Some(folder) = &mut folder {
+                folder.append(line);
+            }
+        };
+        let mut observe = |row: &Row| shared.tell(row.round as usize + 1, rounds);
+        let done = sim::run::run(&setup, &options, &mut sink, &mut observe)?;
+        let path = folder.as_ref().map(|folder| folder.path().to_owned());
+        let run = path.as_ref().map_or(done.result.run.clone(), |path| path.display().to_string());
+        let result = serde_json::to_string_pretty(&RunResult { run, ..done.result.clone() })?;
+        if let Some(folder) = &mut folder {
+            folder.finish_log()?;
+            folder.write("metrics.csv", metrics::csv(&done.rows).as_bytes())?;
+            folder.write("result.json", (result.clone() + "\n").as_bytes())?;
+        }
+        Ok(Ended { config: text, done, result, folder: path })
+    }
+}
+
+/// The columns of `metrics.csv` as arrays; what is not known is NaN.
+fn columns<'py>(py: Python<'py>, rows: &[Row]) -> PyResult<Bound<'py, PyDict>> {
+    type Column = (&'static str, fn(&Row) -> Option<f64>);
+    let known: [Column; 9] = [
+        ("time", |row| Some(row.time)),
+        ("train_loss", |row| row.train_loss),
+        ("test_loss", |row| row.quality.test_loss),
+        ("test_acc", |row| row.quality.test_acc),
+        ("consensus_distance", |row| row.quality.consensus_distance),
+        ("bytes", |row| Some(row.bytes as f64)),
+        ("epsilon_worst", |row| row.epsilon_worst),
+        ("epsilon_mean", |row| row.epsilon_mean),
+        ("epsilon_local", |row| row.epsilon_local),
+    ];
+    let columns = PyDict::new(py);
+    columns.set_item("round", rows.iter().map(|row| row.round).collect::<Vec<_>>().into_pyarray(py))?;
+    for (name, value) in known {
+        let values: Vec<f64> = rows.iter().map(|row| value(row).unwrap_or(f64::NAN)).collect();
+        columns.set_item(name, values.into_pyarray(py))?;
+    }
+    Ok(columns)
+}
+
+impl From<ConfigError> for Trouble {
+    fn from(error: ConfigError) -> Self {
+        Self::of(&error, error.hint())
+    }
+}
+
+impl From<RunError> for Trouble {
+    fn from(error: RunError) -> Self {
+        Self::of(&error, error.hint())
+    }
+}
+
+impl From<FolderError> for Trouble {
+    fn from(error: FolderError) -> Self {
+        Self::of(&error, Some(error.hint()))
+    }
+}
