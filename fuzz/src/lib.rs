@@ -12,9 +12,10 @@ use std::sync::OnceLock;
 use std::task::{Context, Poll, Waker};
 
 use learn::data::{ArrayOptions, Categorical, CsvOptions, Missing, TargetKind, read_arrays, read_csv};
+use protocol::Setup;
 use protocol::account::{Account, Shape};
 use protocol::config::Config;
-use protocol::{LogLine, Setup};
+use protocol::log::Log;
 use runtime::swarm_file::{SwarmFile, SwarmFileError};
 use runtime::wire::{self, Frame, Limits};
 
@@ -76,7 +77,9 @@ pub fn swarm_file(bytes: &[u8]) {
     };
     match parsed {
         Ok(file) => assert!(file.nodes >= 2),
-        Err(error) => assert!(!error.to_string().is_empty() && error.hint() != Some(String::new())),
+        Err(error) => {
+            assert!(!error.to_string().is_empty() && topology::Hint::hint(&error) != Some(String::new()))
+        }
     }
 }
 
@@ -168,8 +171,7 @@ fn first_number(bytes: &[u8]) -> Option<u64> {
 
 /// Run logs: lines that can be read are folded into the accounts of all algorithms, whether or not they could come from such a run.
 pub fn log(bytes: &[u8]) {
-    let Ok(text) = std::str::from_utf8(bytes) else { return };
-    let lines: Vec<LogLine> = text.lines().filter_map(|line| serde_json::from_str(line).ok()).collect();
+    let lines = Log::of_bytes(bytes).lines;
     for shape in shapes() {
         let mut account = Account::new(shape.clone()).expect("a run's shape");
         lines.iter().for_each(|line| account.push(line));
@@ -180,7 +182,7 @@ pub fn log(bytes: &[u8]) {
         let _ = account.pairs();
         let _ = account.coalition(&[1, 2]);
     }
-    let _ = report::Source::of_lines(lines);
+    let _ = report::Source::of_bytes(bytes);
 }
 
 fn shapes() -> &'static [Shape] {

@@ -6,6 +6,7 @@
 
 use serde::{Deserialize, Serialize};
 use thiserror::Error;
+use topology::Hint;
 
 /// How deep events may nest; deeper ones come from a broken or hostile file.
 const MAX_DEPTH: usize = 32;
@@ -132,11 +133,9 @@ pub enum EventError {
     MixedAdjacency,
 }
 
-impl EventError {
-    /// What the user can do about it.
-    #[must_use]
-    pub fn hint(&self) -> String {
-        match self {
+impl Hint for EventError {
+    fn hint(&self) -> Option<String> {
+        let hint: String = match self {
             Self::Parameter { parameter: "noise_multiplier", .. } => {
                 "noise multiplier is noise divided by sensitivity; a release without noise is `non_private`"
                     .into()
@@ -149,7 +148,8 @@ impl EventError {
             Self::MixedAdjacency => {
                 "describe all sampled events with Poisson sampling, or all without replacement".into()
             }
-        }
+        };
+        Some(hint)
     }
 }
 

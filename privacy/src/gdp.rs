@@ -11,6 +11,7 @@
 //! subtracted. Invariant: δ and ε are never below the true value, μ never above.
 
 use thiserror::Error;
+use topology::Hint;
 
 use crate::root;
 use crate::special::{LN_SQRT_2PI, mills_ratio, mills_slope, normal_cdf, normal_quantile};
@@ -39,16 +40,15 @@ pub enum Error {
     Sensitivity(f64),
 }
 
-impl Error {
-    /// What the user can do about it.
-    #[must_use]
-    pub fn hint(&self) -> &'static str {
-        match self {
+impl Hint for Error {
+    fn hint(&self) -> Option<String> {
+        let hint = match self {
             Self::Mu(_) => "μ is sensitivity divided by noise; 0 means that nothing is revealed",
             Self::Epsilon(_) => "use a number such as 1 or 4",
             Self::Delta(_) => "use a δ well below one over the number of records, such as 1e-5",
             Self::Sensitivity(_) => "use the largest change that one record or node can make, such as 1",
-        }
+        };
+        Some(hint.to_owned())
     }
 }
 

@@ -28,6 +28,7 @@ pub mod gdp;
 pub mod mechanisms;
 pub mod network;
 pub mod noise;
+pub mod number;
 pub mod pld;
 pub mod question;
 pub mod rdp;

@@ -8,6 +8,7 @@ use std::fmt;
 
 use serde::Serialize;
 use thiserror::Error;
+use topology::Hint;
 
 use crate::amplification;
 use crate::event::{Adjacency, DpEvent, EventError};
@@ -109,17 +110,16 @@ pub enum LedgerError {
     },
 }
 
-impl LedgerError {
-    /// What the user can do about it.
-    #[must_use]
-    pub fn hint(&self) -> String {
-        match self {
-            Self::Event(error) => error.hint(),
+impl Hint for LedgerError {
+    fn hint(&self) -> Option<String> {
+        let hint: String = match self {
+            Self::Event(error) => return error.hint(),
             Self::TooMany => "use a smaller count".into(),
             Self::Nesting { .. } => {
                 "sample each event by itself, or describe the inside as one event (`gaussian`, `laplace`, `pure_dp`, `approximate_dp`)".into()
             }
-        }
+        };
+        Some(hint)
     }
 }
 

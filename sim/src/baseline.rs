@@ -13,6 +13,7 @@ use learn::optimiser::Optimiser;
 use learn::train::{TrainError, Training};
 use privacy::event::DpEvent;
 use privacy::noise::{SeededNoise, danger_from_seed};
+use protocol::Hint;
 use protocol::account::{Figure, Protects, Summary};
 use protocol::config::AlgorithmKind;
 use protocol::work::{Adjacency, Job, Unit, WorkSettings, contribute};
@@ -33,9 +34,8 @@ pub enum BaselineError {
     Budget(#[from] learn::calibrate::CalibrateError),
 }
 
-impl BaselineError {
-    /// What the user could do.
-    pub fn hint(&self) -> String {
+impl Hint for BaselineError {
+    fn hint(&self) -> Option<String> {
         match self {
             Self::Train(error) => error.hint(),
             Self::Budget(error) => error.hint(),
@@ -261,7 +261,7 @@ fn averaged(
             let mut nodes = Own::all(setup, &models[0])?;
             let loss = own_steps(setup, u64::from(round) * releases, releases, &mut nodes)?;
             let moved: Vec<&[f32]> = nodes.iter().map(|node| node.params.as_slice()).collect();
-            models[0] = crate::metrics::mean_model(&moved);
+            models[0] = protocol::judge::mean_model(&moved);
             loss
         };
         let bytes = (u64::from(round) + 1) * per_round;

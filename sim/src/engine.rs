@@ -3,7 +3,7 @@
 use std::sync::Mutex;
 
 use learn::gradient::Workspace;
-use protocol::{Algorithm, LogLine, PeerIx, RunEvent, Setup, Time};
+use protocol::{Algorithm, LogLine, PeerIx, Setup, Time};
 use rayon::ThreadPoolBuilder;
 use rayon::prelude::*;
 
@@ -53,7 +53,7 @@ pub fn simulate_with(
     observe: &mut (dyn FnMut(&Observation<'_>) + Send),
 ) -> Result<Finished, SimError> {
     let world = World::new(setup, hook, options.check)?;
-    sink(&header(setup, options));
+    sink(&setup.first_line("sim", &options.version, false));
     let threads = options.threads;
     let build = ThreadPoolBuilder::new().num_threads(threads).build();
     let pool = build.map_err(|source| SimError::Threads { threads, source })?;
@@ -63,21 +63,6 @@ pub fn simulate_with(
         let ended = engine.run(sink, observe)?;
         Ok(engine.finish(ended))
     })
-}
-
-fn header(setup: &Setup, options: &Options) -> LogLine {
-    let event = RunEvent::Run {
-        run: setup.config.name.clone(),
-        version: options.version.clone(),
-        driver: "sim".into(),
-        nodes: setup.settings.nodes as u32,
-        config_digest: setup.digest.to_string(),
-        config: setup.config.to_toml(),
-        release: setup.settings.release.clone(),
-        private_noise: false,
-        rho: setup.rho,
-    };
-    LogLine { time: Time(0), node: None, event }
 }
 
 struct Engine<'w> {

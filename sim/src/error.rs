@@ -1,6 +1,7 @@
 //! What can end a simulation early.
 
 use learn::train::TrainError;
+use protocol::Hint;
 use protocol::PeerIx;
 use thiserror::Error;
 
@@ -53,14 +54,14 @@ pub enum SimError {
     },
 }
 
-impl SimError {
-    /// What to do about it, where there is something.
-    pub fn hint(&self) -> Option<&'static str> {
-        match self {
+impl Hint for SimError {
+    fn hint(&self) -> Option<String> {
+        let hint = match self {
             Self::NoSuchNode { .. } => Some("Nodes are numbered from 0 to `nodes` - 1"),
             Self::Invariant { .. } => Some("This is a bug: please report it with the config and the seed"),
             Self::Threads { .. } => Some("Use `--threads 1`"),
             Self::Data { .. } | Self::Work { .. } => None,
-        }
+        };
+        hint.map(str::to_owned)
     }
 }

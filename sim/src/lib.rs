@@ -29,7 +29,6 @@ mod check;
 mod engine;
 mod error;
 mod figures;
-pub mod folder;
 mod hooks;
 mod hostile;
 mod links;

@@ -90,7 +90,8 @@ impl Progress {
             | RunEvent::TokenRestarted { .. }
             | RunEvent::PeerFault { .. }
             | RunEvent::Late { .. }
-            | RunEvent::Outside { .. } => {}
+            | RunEvent::Outside { .. }
+            | RunEvent::LostLines { .. } => {}
         }
     }
 

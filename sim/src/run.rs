@@ -3,14 +3,15 @@
 use std::sync::Mutex;
 
 use learn::model::ModelError;
+use protocol::Hint;
 use protocol::account::{Account, FoldError, Interim, Summary};
 use protocol::config::AlgorithmKind;
-use protocol::{LogLine, RunEvent, Setup, Time};
-use serde::Serialize;
+use protocol::judge::{Judge, Quality, consensus_distance, mean_model};
+use protocol::{LogLine, RunEvent, RunResult, Setup, Time};
 use thiserror::Error;
 
 use crate::baseline::{self, BaselineError};
-use crate::metrics::{Judge, Quality, Row, consensus_distance, mean_model};
+use crate::metrics::Row;
 use crate::{Observation, Options, SimError, simulate};
 
 /// Why a run did not end.
@@ -31,49 +32,15 @@ pub enum RunError {
     Judge(#[from] ModelError),
 }
 
-impl RunError {
-    /// What the user could do, where there is something to say.
-    pub fn hint(&self) -> Option<String> {
+impl Hint for RunError {
+    fn hint(&self) -> Option<String> {
         match self {
-            Self::Sim(error) => error.hint().map(str::to_owned),
-            Self::Baseline(error) => Some(error.hint()),
+            Self::Sim(error) => error.hint(),
+            Self::Baseline(error) => error.hint(),
             Self::Account(_) => None,
-            Self::Judge(error) => Some(error.hint()),
+            Self::Judge(error) => error.hint(),
         }
     }
-}
-
-/// What came out, as `--format json` prints it.
-#[derive(Debug, Clone, PartialEq, Serialize)]
-pub struct RunResult {
-    /// The algorithm.
-    pub algorithm: &'static str,
-    /// Number of nodes.
-    pub nodes: usize,
-    /// Rounds asked for.
-    pub rounds: u32,
-    /// The seed.
-    pub seed: u64,
-    /// Name of the run, or the path of its folder.
-    pub run: String,
-    /// Accuracy on the test set, averaged over nodes; `null` for regression and `mean`.
-    pub test_acc: Option<f64>,
-    /// Loss on the test set; for `mean` the squared error of the nodes' estimates.
-    pub test_loss: Option<f64>,
-    /// Root mean squared distance of the nodes' models to their mean.
-    pub consensus_distance: Option<f64>,
-    /// Bytes that a node sent, on average.
-    pub bytes_per_node: f64,
-    /// Rounds that were given up.
-    pub broken_rounds: u64,
-    /// Rounds that ended and were not given up.
-    pub finished_rounds: u64,
-    /// Virtual time, in seconds.
-    pub time: f64,
-    /// z: noise divided by the clip norm.
-    pub noise_multiplier: f64,
-    /// What it cost.
-    pub privacy: Summary,
 }
 
 /// A run after its end.
@@ -282,7 +249,7 @@ fn compare(
     sink: &mut (dyn FnMut(&LogLine) + Send),
     observe: &mut (dyn FnMut(&Row) + Send),
 ) -> Result<Done, RunError> {
-    sink(&first_line(setup, options));
+    sink(&setup.first_line("sim", &options.version, false));
     let mut ongoing = Ongoing::new(setup)?;
     let mut last: Option<(Vec<f32>, Summary)> = None;
     let mut noise_multiplier = 0.0;
@@ -319,21 +286,6 @@ fn compare(
     let result = RunResult { noise_multiplier, ..result(setup, row.quality, privacy, &end) };
     settle(&mut ongoing.rows);
     Ok(Done { result, rows: ongoing.rows, model })
-}
-
-fn first_line(setup: &Setup, options: &Options) -> LogLine {
-    let event = RunEvent::Run {
-        run: setup.config.name.clone(),
-        version: options.version.clone(),
-        driver: "sim".into(),
-        nodes: setup.config.nodes as u32,
-        config_digest: setup.digest.to_string(),
-        config: setup.config.to_toml(),
-        release: setup.settings.release.clone(),
-        private_noise: false,
-        rho: setup.rho,
-    };
-    LogLine { time: Time(0), node: None, event }
 }
 
 #[cfg(test)]

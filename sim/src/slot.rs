@@ -262,19 +262,7 @@ impl Slot {
         match self.special.as_deref().and_then(|special| special.snapshot.as_ref()) {
             Some(snapshot) => fresh.restored(snapshot, self.ledger),
             None if self.ledger == 0 => fresh,
-            None => {
-                let first = Snapshot {
-                    epoch: 0,
-                    members: (0..world.nodes as PeerIx).collect(),
-                    round: 0,
-                    version: 0,
-                    model: settings.initial.clone(),
-                    records: 0,
-                    spent: Vec::new(),
-                    acceptor: None,
-                };
-                fresh.restored(&first, self.ledger)
-            }
+            None => fresh.restored(&Snapshot::first(settings), self.ledger),
         }
     }
 
@@ -313,17 +301,19 @@ impl Slot {
         node.handle(now, input);
         while let Some(output) = self.node.as_mut().and_then(Node::poll_output) {
             match output {
-                Output::Compute(job) => {
-                    self.unrecorded = Some(job.round);
-                    self.jobs.push((self.now.saturating_add(self.compute), job));
-                }
+                Output::Compute(job) => self.on_compute(job),
                 Output::Record(record) => self.on_record(record.id, record.round, context),
-                Output::Send { to, message } => self.send(&to, message, context),
-                Output::Log(event) => self.log(*event, context),
-                Output::Save(snapshot) => self.save(*snapshot),
+                Output::Send { to, message } => self.on_send(&to, message, context),
+                Output::Log(event) => self.on_log(*event, context),
+                Output::Save(snapshot) => self.on_save(*snapshot),
                 Output::Done => {}
             }
         }
+    }
+
+    fn on_compute(&mut self, job: Job) {
+        self.unrecorded = Some(job.round);
+        self.jobs.push((self.now.saturating_add(self.compute), job));
     }
 
     /// Durable at once: the ledger of the simulator survives every crash.
@@ -341,19 +331,19 @@ impl Slot {
         }
     }
 
-    fn log(&mut self, event: RunEvent, context: &mut Context<'_, '_>) {
+    fn on_log(&mut self, event: RunEvent, context: &mut Context<'_, '_>) {
         self.released += u64::from(matches!(event, RunEvent::Released { .. }));
         context.report.lines.push(Line { time: self.now, node: self.me, event });
     }
 
     /// After its last crash a node saves in vain.
-    fn save(&mut self, snapshot: Snapshot) {
+    fn on_save(&mut self, snapshot: Snapshot) {
         if let Some(special) = self.special.as_deref_mut().filter(|special| special.will_crash()) {
             special.snapshot = Some(snapshot);
         }
     }
 
-    fn send(&mut self, to: &Recipients, message: Message, context: &mut Context<'_, '_>) {
+    fn on_send(&mut self, to: &Recipients, message: Message, context: &mut Context<'_, '_>) {
         if context.world.check && self.unrecorded.is_some_and(|round| bears(&message, round, context.world)) {
             let (me, kind, round) = (self.me, message.body.kind(), message.round);
             let what =

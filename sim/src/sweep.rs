@@ -1,14 +1,15 @@
 //! Sweeps: the product of lists of values, each with several seeds, run in parallel and summed up.
 
 use learn::metrics::MeanSpread;
+use protocol::Hint;
 use protocol::config::{Config, ConfigError, Layer, Place};
-use protocol::{Setup, SetupError};
+use protocol::{RunResult, Setup, SetupError};
 use rayon::prelude::*;
 use serde::Serialize;
 use thiserror::Error;
 
 use crate::Options;
-use crate::run::{self, Done, RunError, RunResult};
+use crate::run::{self, Done, RunError};
 
 /// Runs of one sweep; more are a mistake.
 const MOST_RUNS: usize = 100_000;
@@ -59,9 +60,8 @@ pub enum SweepError {
     Threads(#[from] rayon::ThreadPoolBuildError),
 }
 
-impl SweepError {
-    /// What the user could do, where there is something to say.
-    pub fn hint(&self) -> Option<String> {
+impl Hint for SweepError {
+    fn hint(&self) -> Option<String> {
         match self {
             Self::NoValues { .. } => Some("for example `--sweep privacy.epsilon=1,2,4`".into()),
             Self::Twice { key } => Some(format!("put all values in one list: `--sweep {key}=a,b,c`")),

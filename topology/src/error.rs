@@ -4,6 +4,7 @@ use std::path::PathBuf;
 
 use thiserror::Error;
 
+use crate::Hint;
 use crate::spec::SpecError;
 use crate::suggest::did_you_mean;
 
@@ -171,9 +172,8 @@ pub enum TopologyError {
     },
 }
 
-impl TopologyError {
-    /// What the user could do, where there is something to say.
-    pub fn hint(&self) -> Option<String> {
+impl Hint for TopologyError {
+    fn hint(&self) -> Option<String> {
         match self {
             Self::TooLarge { .. } => {
                 Some("the largest graph has 100 million nodes and a billion edges".into())

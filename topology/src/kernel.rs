@@ -223,7 +223,7 @@ mod tests {
         for kernel in KERNELS {
             assert_eq!(kernel.to_string().parse::<WalkKernel>().unwrap(), kernel);
         }
-        assert!("lasy".parse::<WalkKernel>().unwrap_err().hint().unwrap().contains("`lazy`"));
+        assert!(crate::Hint::hint(&"lasy".parse::<WalkKernel>().unwrap_err()).unwrap().contains("`lazy`"));
     }
 
     proptest! {

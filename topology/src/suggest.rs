@@ -9,14 +9,16 @@ pub(crate) fn did_you_mean(name: &str, known: &[&str]) -> String {
     )
 }
 
-/// The name in `known` that the fewest edits turn `name` into, where those are at most a third of its letters
-/// (at least two), or that begins with `name`.
+/// The name in `known` that the fewest edits turn `name` into, where those are at most a third of its letters (at least two, of a name of three letters one),
+/// or that begins with `name`. Large and small letters are the same.
 pub fn nearest<'a>(name: &str, known: &[&'a str]) -> Option<&'a str> {
     let lower = name.to_lowercase();
-    let most = (lower.chars().count() / 3).max(2);
+    let letters = lower.chars().count();
+    // Two letters that changed places count as two edits.
+    let most = if letters < 4 { 1 } else { (letters / 3).max(2) };
     let near = known
         .iter()
-        .map(|&candidate| (edits(&lower, candidate), candidate))
+        .map(|&candidate| (edits(&lower, &candidate.to_lowercase()), candidate))
         .min_by_key(|&(distance, _)| distance)
         .filter(|&(distance, _)| distance <= most)
         .map(|(_, candidate)| candidate);
@@ -56,6 +58,8 @@ mod tests {
         let known = ["metropolis", "max-degree", "uniform"];
         assert_eq!(nearest("Metropolys", &known), Some("metropolis"));
         assert_eq!(nearest("uni", &known), Some("uniform"));
+        assert_eq!(nearest("over50k", &["age", "Over50K"]), Some("Over50K"));
+        assert_eq!(nearest("ab", &["xy"]), None);
         assert_eq!(nearest("banana", &known), None);
     }
 }

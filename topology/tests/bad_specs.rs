@@ -1,5 +1,6 @@
 //! Every kind of bad spec gets one clear message that names the value, and a hint.
 
+use topology::Hint;
 use topology::{Spec, SpecError};
 
 /// The message and the hint of a spec that must be refused without building anything.

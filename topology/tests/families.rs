@@ -2,6 +2,7 @@
 //! for the same spec.
 
 use proptest::prelude::*;
+use topology::Hint;
 use topology::{CATALOGUE, Graph, Spec, SpecError, Weights};
 
 fn spec(text: &str) -> Spec {

@@ -8,6 +8,7 @@ use std::path::{Path, PathBuf};
 use flate2::Compression;
 use flate2::write::GzEncoder;
 use proptest::prelude::*;
+use topology::Hint;
 use topology::files::{FileError, parse_edges, read_edges, write_dot, write_edges, write_json};
 use topology::{Dropped, Graph, Spec, SpecError};
 

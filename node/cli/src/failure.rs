@@ -2,6 +2,7 @@
 
 use std::error::Error;
 use std::fmt;
+use topology::Hint;
 
 /// The result of a command.
 pub(crate) type Result<T> = std::result::Result<T, Failure>;
@@ -29,7 +30,7 @@ impl Failure {
         Self { hint: Some(hint.into()), ..self }
     }
 
-    /// Takes over an error of a library, with the hint that it gives.
+    /// Takes over an error that has no hint of its own.
     pub(crate) fn of(error: impl Error + Send + Sync + 'static, hint: Option<String>) -> Self {
         Self { error: error.into(), hint }
     }
@@ -51,44 +52,11 @@ impl fmt::Display for Failure {
     }
 }
 
-impl From<topology::TopologyError> for Failure {
-    fn from(error: topology::TopologyError) -> Self {
+/// Every error that may have a hint comes with it.
+impl<E: Hint + Send + Sync + 'static> From<E> for Failure {
+    fn from(error: E) -> Self {
         let hint = error.hint();
-        Self::of(error, hint)
-    }
-}
-
-impl From<topology::SpecError> for Failure {
-    fn from(error: topology::SpecError) -> Self {
-        let hint = error.hint();
-        Self::of(error, hint)
-    }
-}
-
-impl From<privacy::network::NetworkError> for Failure {
-    fn from(error: privacy::network::NetworkError) -> Self {
-        let hint = error.hint();
-        Self::of(error, hint)
-    }
-}
-
-impl From<privacy::question::QuestionError> for Failure {
-    fn from(error: privacy::question::QuestionError) -> Self {
-        let hint = error.hint();
-        Self::of(error, hint)
-    }
-}
-
-impl From<privacy::gdp::Error> for Failure {
-    fn from(error: privacy::gdp::Error) -> Self {
-        let hint = error.hint();
-        Self::of(error, Some(hint.to_owned()))
-    }
-}
-
-impl From<std::io::Error> for Failure {
-    fn from(error: std::io::Error) -> Self {
-        Self::of(error, None)
+        Self { error: error.into(), hint }
     }
 }
 

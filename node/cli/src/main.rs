@@ -4,6 +4,7 @@
 
 mod commands;
 mod failure;
+mod figures;
 mod output;
 mod progress;
 mod table;

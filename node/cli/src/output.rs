@@ -1,9 +1,25 @@
 //! Where results go: stdout, or a file that is either whole or not there.
 
 use crate::failure::{Failure, Result};
+use serde::Serialize;
 use std::fs;
 use std::io::{self, Write};
 use std::path::Path;
+
+/// In which form a result is printed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
+pub(crate) enum Format {
+    /// Text for people
+    Table,
+    /// One JSON object
+    Json,
+}
+
+/// Pretty JSON with a newline.
+pub(crate) fn json(value: &impl Serialize) -> Result<String> {
+    let text = serde_json::to_string_pretty(value).map_err(|error| Failure::of(error, None))?;
+    Ok(text + "\n")
+}
 
 /// Writes a result to `out`, or to stdout where no file is named.
 pub(crate) fn write(out: Option<&Path>, bytes: &[u8]) -> Result<()> {

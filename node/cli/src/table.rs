@@ -43,12 +43,6 @@ fn pad((column, (cell, &width)): (usize, (&String, &usize))) -> String {
     if column == 0 { format!("{cell:<width$}") } else { format!("{cell:>width$}") }
 }
 
-/// A loss with this many decimals, never below what is meant.
-pub(crate) fn rounded_up(value: f64, decimals: usize) -> String {
-    let scale = 10_f64.powi(decimals as i32);
-    format!("{:.decimals$}", ((value * scale).ceil() / scale).max(value))
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -58,13 +52,5 @@ mod tests {
         let mut table = Table::new(["graph", "nodes"]);
         table.row(["ring".into(), "8".into()]);
         assert_eq!(table.render(), "graph  nodes\nring       8\n");
-    }
-
-    #[test]
-    fn a_loss_is_rounded_up_and_what_needs_no_rounding_stays() {
-        assert_eq!(rounded_up(1.999_26, 3), "2.000");
-        assert_eq!(rounded_up(1.98, 2), "1.98");
-        assert_eq!(rounded_up(0.123_01, 3), "0.124");
-        assert_eq!(rounded_up(1234.2, 0), "1235");
     }
 }

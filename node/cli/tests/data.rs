@@ -2,31 +2,19 @@
 
 #![allow(clippy::unwrap_used, reason = "this is a test")]
 
+mod common;
+
 use std::path::{Path, PathBuf};
 
-use assert_cmd::Command;
 use serde_json::Value;
 
-fn murmur(arguments: &[&str]) -> Command {
-    let mut command = Command::new(env!("CARGO_BIN_EXE_murmur"));
-    command.arg("data").args(arguments);
-    command
-}
-
 fn stdout(arguments: &[&str]) -> String {
-    let output = murmur(arguments).assert().success().get_output().stdout.clone();
-    String::from_utf8(output).unwrap()
+    common::stdout(&[&["data"][..], arguments].concat())
 }
 
-/// Exit code 2, nothing on stdout, and every part on stderr.
 #[track_caller]
 fn refused(arguments: &[&str], parts: &[&str]) {
-    let output = murmur(arguments).assert().code(2).get_output().clone();
-    let message = String::from_utf8(output.stderr).unwrap();
-    assert!(output.stdout.is_empty());
-    for part in parts {
-        assert!(message.contains(part), "`{part}` is not in: {message}");
-    }
+    common::refused(&[&["data"][..], arguments].concat(), parts);
 }
 
 fn write(name: &str, content: &str) -> PathBuf {

@@ -58,7 +58,7 @@ fn the_corpus_has_cases_that_can_be_read() {
             .iter()
             .any(|name| case.ends_with(name))
         {
-            protocol::account::read_lines(&case, |_| ()).expect("a log");
+            protocol::log::Log::whole(&case).expect("a log");
         }
     }
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../fuzz/corpus");

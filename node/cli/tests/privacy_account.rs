@@ -1,41 +1,13 @@
 //! `murmur privacy account` and `murmur privacy convert` from outside.
 
-use std::process::Output;
+mod common;
 
-use assert_cmd::Command;
+use common::{refused_with_a_hint as refused, stdout};
 use serde_json::Value;
-
-fn murmur(args: &[&str]) -> Output {
-    Command::cargo_bin("murmur").expect("the binary is built").args(args).output().expect("it runs")
-}
-
-/// stdout of a run that must succeed.
-#[track_caller]
-fn stdout(args: &[&str]) -> String {
-    let output = murmur(args);
-    assert!(output.status.success(), "{args:?}: {}", String::from_utf8_lossy(&output.stderr));
-    String::from_utf8(output.stdout).expect("text")
-}
 
 #[track_caller]
 fn json(args: &[&str]) -> Value {
-    let mut args = args.to_vec();
-    args.extend(["--format", "json"]);
-    serde_json::from_str(&stdout(&args)).expect("JSON")
-}
-
-/// Exit code 2, nothing on stdout, one error with all `parts`, and a hint.
-#[track_caller]
-fn refused(args: &[&str], parts: &[&str]) {
-    let output = murmur(args);
-    let stderr = String::from_utf8_lossy(&output.stderr);
-    assert_eq!(output.status.code(), Some(2), "{args:?}: {stderr}");
-    assert!(output.stdout.is_empty(), "{args:?}: stdout is data, and there is none");
-    assert!(stderr.contains("error: ") && stderr.contains("hint: "), "{args:?}: {stderr}");
-    assert!(!stderr.contains("panicked"), "{args:?}: {stderr}");
-    for part in parts {
-        assert!(stderr.contains(part), "{args:?}: `{part}` is missing in {stderr}");
-    }
+    common::json(&[args, &["--format", "json"]].concat())
 }
 
 fn accountant<'a>(report: &'a Value, name: &str) -> &'a Value {

@@ -110,9 +110,26 @@ fn what_cannot_be_reported_is_refused_with_a_hint() {
     let everybody = failure(&["report", "runs/run", "--coalition", "0,1,2"]);
     assert!(everybody.starts_with("error: "), "{everybody}");
     let log = folder.path().join("runs/run/log.jsonl");
-    let mut damaged = std::fs::read_to_string(&log).unwrap();
-    damaged.insert_str(0, "{\"t\":0,\"event\":\"nonsense\"}\n");
-    std::fs::write(&log, damaged).unwrap();
+    std::fs::write(&log, "{\"t\":0,\"event\":\"nonsense\"}\n").unwrap();
     let nonsense = failure(&["report", "runs/run"]);
-    assert!(nonsense.contains("line 1 of") && nonsense.contains("log.jsonl"), "{nonsense}");
+    assert!(
+        nonsense.contains("no first line") && nonsense.contains("1 of its lines could not be read"),
+        "{nonsense}"
+    );
+}
+
+#[test]
+fn a_log_cut_inside_a_letter_and_one_with_nonsense_in_it_have_a_report_that_says_so() {
+    let folder = tempfile::tempdir().unwrap();
+    text(murmur(folder.path(), &["sim", "--set", "nodes=3", "--set", "rounds=2"]));
+    let log = folder.path().join("runs/run/log.jsonl");
+    let whole = std::fs::read(&log).unwrap();
+    let refused = "{\"t\":9,\"node\":1,\"event\":\"refused\",\"round\":2,\"reason\":\"99.1 % of ε".as_bytes();
+    // The last byte of ε is missing.
+    std::fs::write(&log, [&whole, &refused[..refused.len() - 1]].concat()).unwrap();
+    let cut = text(murmur(folder.path(), &["report", "runs/run"]));
+    assert!(cut.contains("whole but for 1 line: line ") && cut.contains("(`refused` of node 1)"), "{cut}");
+    std::fs::write(&log, [b"{\"t\":0,\"event\":\"nonsense\"}\n", whole.as_slice()].concat()).unwrap();
+    let nonsense = text(murmur(folder.path(), &["report", "runs/run"]));
+    assert!(nonsense.contains("line 1 is no event of a run"), "{nonsense}");
 }

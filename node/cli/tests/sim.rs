@@ -2,23 +2,22 @@
 
 #![allow(clippy::unwrap_used, reason = "this is a test")]
 
+mod common;
+
 use std::path::{Path, PathBuf};
 
-use assert_cmd::Command;
 use serde_json::Value;
 
 /// Small enough to take a moment.
 const SMALL: [&str; 6] = ["--set", "nodes=4", "--set", "rounds=3", "--set", "privacy.noise_multiplier=2"];
 
-fn murmur(arguments: &[&str]) -> Command {
-    let mut command = Command::new(env!("CARGO_BIN_EXE_murmur"));
-    command.arg("sim").args(arguments);
-    command
+fn stdout(arguments: &[&str]) -> String {
+    common::stdout(&[&["sim"][..], arguments].concat())
 }
 
-fn stdout(arguments: &[&str]) -> String {
-    let output = murmur(arguments).assert().success().get_output().stdout.clone();
-    String::from_utf8(output).unwrap()
+#[track_caller]
+fn refused(arguments: &[&str], parts: &[&str]) {
+    common::refused(&[&["sim"][..], arguments].concat(), parts);
 }
 
 /// An empty folder of this test's own.
@@ -32,17 +31,6 @@ fn small(out: &Path, more: &[&str]) -> Value {
     let out = out.to_str().unwrap();
     let arguments = [&SMALL[..], &["--out", out, "--format", "json"], more].concat();
     serde_json::from_str(&stdout(&arguments)).unwrap()
-}
-
-/// Exit code 2, nothing on stdout, and every part on stderr.
-#[track_caller]
-fn refused(arguments: &[&str], parts: &[&str]) {
-    let output = murmur(arguments).assert().code(2).get_output().clone();
-    let message = String::from_utf8(output.stderr).unwrap();
-    assert!(output.stdout.is_empty());
-    for part in parts {
-        assert!(message.contains(part), "`{part}` is not in: {message}");
-    }
 }
 
 #[test]
@@ -273,7 +261,8 @@ fn acceleration_on_a_network_that_loses_messages_gets_a_note() {
         for pair in ["nodes=6", "algorithm.kind=mean", "topology=ring", "algorithm.accelerate=true", &lossy] {
             arguments.extend(["--set", pair]);
         }
-        let output = murmur(&arguments).assert().success().get_output().clone();
+        let output = common::murmur(&[&["sim"][..], &arguments].concat());
+        assert!(output.status.success());
         String::from_utf8(output.stderr).unwrap().contains("messages were missing")
     };
     assert!(noted("0.3") && !noted("0"));

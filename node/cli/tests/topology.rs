@@ -1,42 +1,11 @@
 //! `murmur topology` from outside: outputs, files, and every kind of bad input.
 
+mod common;
+
 use std::path::{Path, PathBuf};
-use std::process::Output;
 
-use assert_cmd::Command;
+use common::{json, murmur, refused_with_a_hint as refused, stdout};
 use serde_json::Value;
-
-fn murmur(args: &[&str]) -> Output {
-    Command::cargo_bin("murmur").expect("the binary is built").args(args).output().expect("it runs")
-}
-
-/// stdout of a run that must succeed.
-#[track_caller]
-fn stdout(args: &[&str]) -> String {
-    let output = murmur(args);
-    assert!(output.status.success(), "{args:?}: {}", String::from_utf8_lossy(&output.stderr));
-    String::from_utf8(output.stdout).expect("text")
-}
-
-#[track_caller]
-fn json(args: &[&str]) -> Value {
-    serde_json::from_str(&stdout(args)).expect("JSON")
-}
-
-/// Exit code 2, nothing on stdout, one error with all `parts`, and one hint.
-#[track_caller]
-fn refused(args: &[&str], parts: &[&str]) {
-    let output = murmur(args);
-    let stderr = String::from_utf8_lossy(&output.stderr);
-    assert_eq!(output.status.code(), Some(2), "{args:?}: {stderr}");
-    assert!(output.stdout.is_empty(), "{args:?}: stdout is data, and there is none");
-    assert_eq!(stderr.matches("error: ").count(), 1, "{args:?}: {stderr}");
-    assert_eq!(stderr.matches("hint: ").count(), 1, "{args:?}: {stderr}");
-    assert!(!stderr.contains("panicked"), "{args:?}: {stderr}");
-    for part in parts {
-        assert!(stderr.contains(part), "{args:?}: `{part}` is missing in {stderr}");
-    }
-}
 
 /// A folder of its own for one test, removed at the end.
 struct Folder(PathBuf);

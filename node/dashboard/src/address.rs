@@ -3,6 +3,7 @@
 use std::net::{IpAddr, Ipv4Addr, SocketAddr, TcpListener, ToSocketAddrs};
 
 use thiserror::Error;
+use topology::Hint;
 
 /// Why the page cannot be served.
 #[derive(Debug, Error)]
@@ -35,10 +36,9 @@ pub enum StartError {
     Thread(#[source] std::io::Error),
 }
 
-impl StartError {
-    /// What the user could do.
-    pub fn hint(&self) -> String {
-        match self {
+impl Hint for StartError {
+    fn hint(&self) -> Option<String> {
+        let hint: String = match self {
             Self::Address { .. } => {
                 "give a port (`--http 7070`) or an address with a port (`--http 127.0.0.1:7070`); port 0 takes a free one".into()
             }
@@ -49,7 +49,8 @@ impl StartError {
             Self::Token => "choose letters and digits, such as those of `openssl rand -hex 16`".into(),
             Self::Bind { .. } => "another program may use the port; port 0 takes a free one".into(),
             Self::Thread(_) => "the system may limit the number of threads (`ulimit -u`)".into(),
-        }
+        };
+        Some(hint)
     }
 }
 
@@ -121,7 +122,9 @@ mod tests {
     #[test]
     fn other_machines_need_a_token() {
         let error = Place::take("0.0.0.0:0", None).unwrap_err();
-        assert!(matches!(error, StartError::NeedsToken { .. }) && error.hint().contains("--http-token"));
+        assert!(
+            matches!(error, StartError::NeedsToken { .. }) && error.hint().unwrap().contains("--http-token")
+        );
         assert!(Place::take("0.0.0.0:0", Some("secret".into())).is_ok());
         for bad in ["", "two words", "ключ"] {
             assert!(matches!(Place::take("127.0.0.1:0", Some(bad.into())), Err(StartError::Token)), "{bad}");
@@ -133,7 +136,7 @@ mod tests {
         let first = Place::take("0", None).unwrap();
         let error = Place::take(&first.address.to_string(), None).unwrap_err();
         assert!(error.to_string().contains(&first.address.to_string()), "{error}");
-        assert!(error.hint().contains("port 0"), "{}", error.hint());
+        assert!(error.hint().unwrap().contains("port 0"), "{:?}", error.hint());
     }
 
     #[test]

@@ -3,10 +3,11 @@
 use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
+use protocol::log::Merge;
+
 use crate::board::{Board, End};
 use crate::facts::{Facts, Only, Outline};
 use crate::follow::Follower;
-use crate::merge::Merge;
 use crate::price::Pricer;
 use crate::publish::Publisher;
 use crate::state::State;
@@ -143,7 +144,8 @@ impl Fold {
         let damaged = self.logs.iter().map(Follower::damaged).sum();
         if damaged > self.damaged {
             self.damaged = damaged;
-            self.state.warn(format!("{damaged} lines of logs were cut short by crashes"));
+            self.state
+                .warn(format!("{damaged} lines of logs cannot be read: cut short by crashes, or damaged"));
         }
         more
     }

@@ -5,6 +5,7 @@ use std::io::{self, Read, Seek, SeekFrom};
 use std::path::PathBuf;
 
 use protocol::LogLine;
+use protocol::log::Reader;
 
 /// Bytes that are read at a time: a long log of earlier days is taken in pieces.
 const PIECE: u64 = 1 << 20;
@@ -14,22 +15,19 @@ const PIECE: u64 = 1 << 20;
 pub(crate) struct Follower {
     path: PathBuf,
     offset: u64,
-    /// The beginning of a line whose end was not yet there.
-    rest: Vec<u8>,
-    /// Lines that are no events: cut short by a crash.
-    damaged: u64,
+    reader: Reader,
 }
 
 impl Follower {
     pub(crate) fn new(path: PathBuf) -> Self {
-        Self { path, offset: 0, rest: Vec::new(), damaged: 0 }
+        Self { path, offset: 0, reader: Reader::default() }
     }
 
     /// Calls `each` with the lines that are new, at most one piece of them; says whether there may be more. A file that is not there yet has none.
     ///
     /// # Errors
     /// A file that cannot be read.
-    pub(crate) fn poll(&mut self, mut each: impl FnMut(LogLine)) -> io::Result<bool> {
+    pub(crate) fn poll(&mut self, each: impl FnMut(LogLine)) -> io::Result<bool> {
         // Opened anew each time: a swarm of a thousand nodes would hold too many files open.
         let mut file = match File::open(&self.path) {
             Ok(file) => file,
@@ -37,21 +35,15 @@ impl Follower {
             Err(error) => return Err(error),
         };
         file.seek(SeekFrom::Start(self.offset))?;
-        let read = file.take(PIECE).read_to_end(&mut self.rest)? as u64;
+        let mut piece = Vec::new();
+        let read = file.take(PIECE).read_to_end(&mut piece)? as u64;
         self.offset += read;
-        let whole = self.rest.iter().rposition(|byte| *byte == b'\n').map_or(0, |end| end + 1);
-        for text in self.rest[..whole].split(|byte| *byte == b'\n').filter(|text| !text.is_empty()) {
-            match serde_json::from_slice(text) {
-                Ok(line) => each(line),
-                Err(_) => self.damaged += 1,
-            }
-        }
-        self.rest.drain(..whole);
+        self.reader.push(&piece, each);
         Ok(read == PIECE)
     }
 
     pub(crate) fn damaged(&self) -> u64 {
-        self.damaged
+        self.reader.lost().len() as u64
     }
 }
 

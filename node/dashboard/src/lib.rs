@@ -22,7 +22,6 @@ mod board;
 mod facts;
 mod fold;
 mod follow;
-mod merge;
 mod metrics;
 mod price;
 mod publish;

@@ -1,13 +1,14 @@
 //! What is served: the JSON objects of `/api/status`, `/api/run` and the stream.
 
+use privacy::number::{Precision, raised};
 use protocol::{PeerIx, Scope};
-use serde::Serialize;
+use serde::{Serialize, Serializer};
 
 use crate::scene::Scene;
 use crate::state::State;
 use crate::state::curve::News;
 use crate::state::flow::Flow;
-use crate::state::row::{Brief, Row, Standing, short};
+use crate::state::row::{Brief, Row, Standing, loss, short};
 use crate::state::tail::Entry;
 
 /// `/api/status`: the run in a few numbers.
@@ -39,7 +40,8 @@ pub(crate) struct Status {
     pub(crate) budget: Option<f64>,
     /// Whose view the budget is about: `local`, `worst` or `mean`.
     pub(crate) budget_scope: Scope,
-    /// Limits of the node that is read, where it is one: name, and the part that was spent.
+    /// Limits of the node that is read, where it is one: name, and the part that was spent, rounded up.
+    #[serde(serialize_with = "parts")]
     pub(crate) spent: Vec<(String, f64)>,
     /// Whether the figures protect anybody; `null` before the run has begun.
     pub(crate) private: Option<bool>,
@@ -57,14 +59,17 @@ pub(crate) struct Status {
     pub(crate) notice: Option<String>,
 }
 
-/// ε so far; `null` where it is infinite or not known.
+/// ε so far, in JSON rounded up to what the page shows; `null` where it is infinite or not known.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub(crate) struct Epsilon {
     /// Of the pair that lost most.
+    #[serde(serialize_with = "rounded_up")]
     pub(crate) worst: Option<f64>,
     /// Mean over pairs, where pairs are priced.
+    #[serde(serialize_with = "rounded_up")]
     pub(crate) mean: Option<f64>,
     /// Towards somebody who sees every message; its analysis is `local`.
+    #[serde(serialize_with = "rounded_up")]
     pub(crate) local: Option<f64>,
     /// The analysis behind `worst` and `mean`; `null` before the first figure.
     pub(crate) analysis: Option<&'static str>,
@@ -138,6 +143,16 @@ impl Epsilon {
     }
 }
 
+/// A loss as the page shows it.
+fn rounded_up<S: Serializer>(value: &Option<f64>, serializer: S) -> Result<S::Ok, S::Error> {
+    value.map(loss).serialize(serializer)
+}
+
+/// Parts of limits, which the page shows as tenths of a per cent.
+fn parts<S: Serializer>(spent: &[(String, f64)], serializer: S) -> Result<S::Ok, S::Error> {
+    serializer.collect_seq(spent.iter().map(|(name, part)| (name, raised(*part, Precision::Decimals(3)))))
+}
+
 /// `/api/run`: everything that the page shows.
 #[derive(Debug, Clone, Serialize)]
 pub(crate) struct Run {
@@ -158,9 +173,12 @@ pub(crate) struct Node {
     pub(crate) loss: Option<f64>,
     pub(crate) accuracy: Option<f64>,
     /// ε towards the node that saw most.
+    #[serde(serialize_with = "rounded_up")]
     pub(crate) epsilon: Option<f64>,
+    #[serde(serialize_with = "rounded_up")]
     pub(crate) epsilon_mean: Option<f64>,
     /// ε towards somebody who sees every message.
+    #[serde(serialize_with = "rounded_up")]
     pub(crate) epsilon_local: Option<f64>,
     pub(crate) contributions: u64,
     pub(crate) bytes_sent: u64,
@@ -181,14 +199,17 @@ impl Run {
         let points = |curve: &crate::state::curve::Curve| {
             curve.points().iter().map(|&(x, y)| (short(x), short(y))).collect()
         };
+        let losses = |curve: &crate::state::curve::Curve| {
+            curve.points().iter().map(|&(x, y)| (short(x), raised(y, Precision::Digits(5)))).collect()
+        };
         Self {
             status: Status::of(state),
             nodes: state.nodes.iter().enumerate().map(|(node, row)| Node::of(node, row)).collect(),
             curves: Curves {
                 loss: points(&state.curves.loss),
                 accuracy: points(&state.curves.accuracy),
-                epsilon_worst: points(&state.curves.worst),
-                epsilon_local: points(&state.curves.local),
+                epsilon_worst: losses(&state.curves.worst),
+                epsilon_local: losses(&state.curves.local),
             },
             log: state.tail.entries().cloned().collect(),
             graph: state.facts.as_ref().map_or_else(Scene::default, |facts| facts.scene.clone()),
@@ -254,6 +275,7 @@ mod tests {
     use crate::facts::{Only, Outline};
     use crate::price::Pricer;
     use crate::testing::{Swarm, setup};
+    use protocol::account::PeerLoss;
 
     fn told(settings: &[&str]) -> State {
         let setup = setup(settings);
@@ -306,5 +328,25 @@ mod tests {
         state.on_ended(1, false);
         let text = serde_json::to_string(&Tick::of(&mut state)).unwrap();
         assert!(text.contains(r#"[1,"dead",4,"#), "{text}");
+    }
+
+    #[test]
+    fn no_loss_is_served_below_itself() {
+        let lost = Some(PeerLoss { worst: 2.44492, mean: Some(0.12341), local: 123.4 });
+        let node = serde_json::to_value(Node::of(0, &Row { lost, ..Row::default() })).unwrap();
+        assert_eq!(
+            [&node["epsilon"], &node["epsilon_mean"], &node["epsilon_local"]],
+            [&2.45.into(), &0.124.into(), &serde_json::Value::from(124.0)]
+        );
+        let epsilon =
+            Epsilon { worst: Some(2.44492), mean: None, local: Some(2.44492), analysis: None, delta: 1e-5 };
+        let value = serde_json::to_value(&epsilon).unwrap();
+        assert_eq!(
+            (&value["worst"], &value["local"], value["mean"].is_null()),
+            (&2.45.into(), &2.45.into(), true)
+        );
+        let mut status = Status::of(&told(&["nodes=3", "rounds=10", "privacy.epsilon=4"]));
+        status.spent = vec![("ε".into(), 0.44411)];
+        assert_eq!(serde_json::to_value(&status).unwrap()["spent"][0][1], 0.445);
     }
 }

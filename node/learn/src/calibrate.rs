@@ -7,6 +7,7 @@ use privacy::accountant::{AccountError, Accountant, GaussianAccountant};
 use privacy::event::DpEvent;
 use privacy::pld::PldAccountant;
 use thiserror::Error;
+use topology::Hint;
 
 use crate::train::Training;
 
@@ -39,14 +40,14 @@ pub enum CalibrateError {
     },
 }
 
-impl CalibrateError {
-    /// What the user can do about it.
-    pub fn hint(&self) -> String {
-        match self {
-            Self::Account(error) => error.hint(),
+impl Hint for CalibrateError {
+    fn hint(&self) -> Option<String> {
+        let hint: String = match self {
+            Self::Account(error) => return error.hint(),
             Self::Target { .. } => "use a number such as 2, or no target for a training without noise".into(),
             Self::OutOfReach { .. } => "use fewer steps, a smaller sampling rate, or a larger ε".into(),
-        }
+        };
+        Some(hint)
     }
 }
 

@@ -11,6 +11,7 @@ use safetensors::SafeTensors;
 use safetensors::tensor::{Dtype, SafeTensorError, TensorView};
 use serde::{Deserialize, Serialize};
 use thiserror::Error;
+use topology::Hint;
 
 use crate::model::Model;
 
@@ -83,16 +84,16 @@ pub enum CheckpointError {
     },
 }
 
-impl CheckpointError {
-    /// What the user can do about it.
-    pub fn hint(&self) -> String {
-        match self {
+impl Hint for CheckpointError {
+    fn hint(&self) -> Option<String> {
+        let hint: String = match self {
             Self::File { .. } => "check that the folder exists and can be written to".into(),
             Self::Format { .. } => "copy the file again, or take an earlier checkpoint".into(),
             Self::Metadata { .. } => "only files that this program wrote carry a run's metadata".into(),
             Self::Shape { .. } => "load it with the config of the run that wrote it".into(),
             Self::Parameters { .. } => "a diverged run has no model to save: use a smaller step size".into(),
-        }
+        };
+        Some(hint)
     }
 }
 

@@ -4,6 +4,7 @@
 
 use serde::Serialize;
 use thiserror::Error;
+use topology::Hint;
 
 /// Predictions that cannot be judged.
 #[derive(Debug, Clone, PartialEq, Error)]
@@ -36,9 +37,8 @@ pub enum MetricError {
     },
 }
 
-impl MetricError {
-    /// What the user could do, where there is something to say.
-    pub fn hint(&self) -> Option<String> {
+impl Hint for MetricError {
+    fn hint(&self) -> Option<String> {
         match self {
             Self::OneClass { .. } => Some("use a test set that has records of both classes".into()),
             Self::NotFinite { .. } => Some("the model has diverged; use a smaller step size".into()),

@@ -8,6 +8,7 @@ use privacy::clip::ClipNorm;
 use privacy::event::DpEvent;
 use privacy::noise::NoiseSource;
 use thiserror::Error;
+use topology::Hint;
 
 use crate::data::Dataset;
 use crate::gradient::{GradientError, PoissonSampler, SamplingRate, Workspace};
@@ -56,9 +57,8 @@ pub enum TrainError {
     Optimiser(#[from] OptimiserError),
 }
 
-impl TrainError {
-    /// What the user can do about it.
-    pub fn hint(&self) -> String {
+impl Hint for TrainError {
+    fn hint(&self) -> Option<String> {
         match self {
             Self::Gradient(error) => error.hint(),
             Self::Optimiser(error) => error.hint(),

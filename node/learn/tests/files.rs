@@ -7,6 +7,7 @@ use std::io::Write;
 use std::path::{Path, PathBuf};
 
 use proptest::prelude::*;
+use topology::Hint;
 
 use learn::data::{ArrayOptions, DataError, DataSource, Loaded, TargetKind, read_arrays};
 

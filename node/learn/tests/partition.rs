@@ -5,6 +5,7 @@
 use learn::data::{Blobs, Dataset, Groups, Targets, digits};
 use learn::partition::{Assignment, LabelTable, PartitionError, PartitionSpec};
 use proptest::prelude::*;
+use topology::Hint;
 
 fn classes(labels: Vec<u32>, classes: usize) -> Dataset {
     let groups = Groups {

@@ -45,13 +45,16 @@ pub mod agreement;
 pub mod config;
 mod contribution;
 mod core;
+pub mod folder;
 pub mod gossip;
+pub mod judge;
 pub mod log;
 mod message;
 mod node;
 mod numbers;
 mod plausible;
 mod recipients;
+mod result;
 pub mod rounds;
 mod settings;
 mod setup;
@@ -66,6 +69,7 @@ pub use message::{Body, Message};
 pub use node::{Acceptor, Input, Node, Output, Record, Snapshot};
 pub use numbers::{Load, Numbers, Words};
 pub use recipients::Recipients;
+pub use result::RunResult;
 pub use settings::{
     Algorithm, BudgetRule, GossipSettings, RoundsSettings, RunId, Scope, Settings, StepRule, Timeouts,
     WalkSettings,
@@ -73,6 +77,8 @@ pub use settings::{
 pub use setup::{Setup, SetupError, recommended};
 pub use time::Time;
 pub use values::{Digest, Values};
+
+pub use topology::Hint;
 
 /// The position of a participant in the topology, from 0. The libp2p identity behind it is known to the driver only.
 pub type PeerIx = u32;

@@ -92,6 +92,22 @@ pub struct Snapshot {
     pub acceptor: Option<Acceptor>,
 }
 
+impl Snapshot {
+    /// Where a node stands that saved nothing yet: everybody is a member and has the public first model.
+    pub fn first(settings: &Settings) -> Self {
+        Self {
+            epoch: 0,
+            members: (0..settings.nodes as PeerIx).collect(),
+            round: 0,
+            version: 0,
+            model: settings.initial.clone(),
+            records: 0,
+            spent: Vec::new(),
+            acceptor: None,
+        }
+    }
+}
+
 /// A voter's memory in the agreement on a roster: a promise must survive a crash.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Acceptor {

@@ -4,6 +4,7 @@ use privacy::network::NetworkError;
 use privacy::question::QuestionError;
 use pyo3::prelude::*;
 use std::error::Error;
+use topology::Hint;
 
 /// What went wrong on a helper thread, on its way to Python.
 #[derive(Debug)]

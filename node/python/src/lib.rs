@@ -12,6 +12,7 @@ mod wait;
 
 use privacy::question::Question;
 use pyo3::prelude::*;
+use topology::Hint;
 
 use error::raised;
 use wait::Caller;
@@ -42,13 +43,13 @@ fn ask(
 /// ε(δ) of a μ-GDP mechanism, rounded up.
 #[pyfunction]
 fn gdp_epsilon(py: Python<'_>, mu: f64, delta: f64) -> PyResult<f64> {
-    privacy::gdp::epsilon(mu, delta).map_err(|error| raised(py, &error, Some(error.hint().to_owned())))
+    privacy::gdp::epsilon(mu, delta).map_err(|error| raised(py, &error, error.hint()))
 }
 
 /// δ(ε) of a μ-GDP mechanism, rounded up.
 #[pyfunction]
 fn gdp_delta(py: Python<'_>, mu: f64, epsilon: f64) -> PyResult<f64> {
-    privacy::gdp::delta(mu, epsilon).map_err(|error| raised(py, &error, Some(error.hint().to_owned())))
+    privacy::gdp::delta(mu, epsilon).map_err(|error| raised(py, &error, error.hint()))
 }
 
 /// In-process half of `murmuration`; use the package, not this module.

@@ -3,14 +3,15 @@
 use crate::error::Trouble;
 use crate::wait::{Caller, Shared};
 use numpy::IntoPyArray;
-use protocol::Setup;
 use protocol::config::{Config, ConfigError, Layer};
+use protocol::folder::{METRICS, RESULT};
+use protocol::{Hint, RunResult, Setup};
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
+use report::{Folder, FolderError};
 use sim::Options;
-use sim::folder::{Folder, FolderError};
 use sim::metrics::{self, Row};
-use sim::run::{Done, RunError, RunResult};
+use sim::run::{Done, RunError};
 use std::path::PathBuf;
 
 /// What is to be simulated.
@@ -74,8 +75,8 @@ impl Request {
         let result = serde_json::to_string_pretty(&RunResult { run, ..done.result.clone() })?;
         if let Some(folder) = &mut folder {
             folder.finish_log()?;
-            folder.write("metrics.csv", metrics::csv(&done.rows).as_bytes())?;
-            folder.write("result.json", (result.clone() + "\n").as_bytes())?;
+            folder.write(METRICS, metrics::csv(&done.rows).as_bytes())?;
+            folder.write(RESULT, (result.clone() + "\n").as_bytes())?;
         }
         Ok(Ended { config: text, done, result, folder: path })
     }
@@ -118,6 +119,6 @@ impl From<RunError> for Trouble {
 
 impl From<FolderError> for Trouble {
     fn from(error: FolderError) -> Self {
-        Self::of(&error, Some(error.hint()))
+        Self::of(&error, error.hint())
     }
 }

@@ -2,9 +2,11 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use protocol::log::How;
 use protocol::{FaultKind, RunEvent};
 
 use crate::document::Fault;
+use crate::lost::Cost;
 use crate::source::Source;
 
 /// What is gathered about one kind.
@@ -15,8 +17,8 @@ struct Seen {
     rounds: BTreeSet<u32>,
 }
 
-/// All kinds of faults in a log; `lost` are contributions that only the ledgers know.
-pub(crate) fn found(source: &Source, lost: BTreeMap<usize, u64>) -> Vec<Fault> {
+/// All kinds of faults in a log; `unlogged` are contributions that only the ledgers know.
+pub(crate) fn found(source: &Source, unlogged: BTreeMap<usize, u64>) -> Vec<Fault> {
     let mut seen: BTreeMap<(&'static str, &'static str), Seen> = BTreeMap::new();
     let mut note = |kind, cost, count: u64, peer: Option<u32>, round: Option<u32>| {
         let entry = seen.entry((kind, cost)).or_default();
@@ -56,11 +58,20 @@ pub(crate) fn found(source: &Source, lost: BTreeMap<usize, u64>) -> Vec<Fault> {
     for (round, missing) in broken {
         note("broken round", BROKEN, 1, missing, Some(round));
     }
-    for (node, count) in lost {
+    for (node, count) in unlogged {
         note("record without a line", LOST, count, Some(node as u32), None);
     }
-    if source.damaged > 0 {
-        note("line cut short by a crash", CUT, source.damaged as u64, None, None);
+    for lost in &source.lost {
+        let kind = match lost.how {
+            How::Cut => "line cut short by a crash",
+            How::Damaged => "line that cannot be read",
+        };
+        let cost = match lost.cost(source) {
+            Cost::Harmless => HARMLESS,
+            Cost::InLedger => CUT,
+            Cost::InFull => UNKNOWN,
+        };
+        note(kind, cost, u64::from(lost.count), lost.node.map(|node| node as u32), None);
     }
     let fault = |((kind, cost), seen): ((&str, &str), Seen)| Fault {
         kind: kind.to_owned(),
@@ -82,6 +93,8 @@ const FORGED: &str =
     "none: what was sent was not used; it cannot make the honest sender lose more than its budget";
 const LOST: &str = "charged in full: the contribution was recorded and may have been sent";
 const CUT: &str = "none: the ledger says what was sent";
+const HARMLESS: &str = "none: what is left of it tells of nothing that was sent";
+const UNKNOWN: &str = "charged as one whole contribution of every node that it may have been about";
 
 fn name(fault: FaultKind) -> &'static str {
     match fault {

@@ -8,10 +8,11 @@ use protocol::config::Config;
 use protocol::{RunEvent, Scope, SetupError};
 use thiserror::Error;
 use topology::Graph;
+use topology::Hint;
 
 use crate::document::{Budget, Figure, NodeReport, PeerFigure, Report, Rounds, WorstFigure};
 use crate::source::Source;
-use crate::{coalitions, compare, curve, faults, words};
+use crate::{coalitions, compare, curve, faults, lost, words};
 
 /// Nodes up to which a report about all has a row for every pair.
 const MOST_LISTED: usize = 256;
@@ -58,12 +59,6 @@ pub enum ReportError {
         /// Of whom it tells.
         told: String,
     },
-    /// Lines were lost, and nothing says what they told of.
-    #[error("{lines} lines of the log were cut short and there is no ledger to say what they told of")]
-    Incomplete {
-        /// How many.
-        lines: usize,
-    },
     /// A run that cannot be made again from its configuration.
     #[error("cannot find out what the run was")]
     Setup(#[from] SetupError),
@@ -72,9 +67,8 @@ pub enum ReportError {
     Fold(#[from] FoldError),
 }
 
-impl ReportError {
-    /// What the user could do.
-    pub fn hint(&self) -> Option<String> {
+impl Hint for ReportError {
+    fn hint(&self) -> Option<String> {
         match self {
             Self::Comparison { .. } => {
                 Some("its figures are in `result.json` and `metrics.csv` of the run folder".into())
@@ -83,7 +77,6 @@ impl ReportError {
             Self::Untold { .. } => {
                 Some("only a node itself, or the folder of a whole swarm, can tell".into())
             }
-            Self::Incomplete { .. } => Some("give the node's state folder, which holds `ledger.redb`".into()),
             Self::Setup(error) => error.hint(),
             Self::Fold(_) => None,
         }
@@ -94,7 +87,8 @@ impl Report {
     /// Folds over a run.
     ///
     /// # Guarantee
-    /// Every figure bounds what the log and the ledgers tell of, by the analysis that it names; a contribution that only a ledger knows is charged in full.
+    /// Every figure bounds what the log and the ledgers tell of, by the analysis that it names. A contribution that only a ledger knows is charged in full, and
+    /// so is a line that cannot be read where no ledger says what it told of.
     ///
     /// # Assumes
     /// As [`Account`]; a log without ledgers is taken to be whole, and the report says so.
@@ -106,13 +100,10 @@ impl Report {
         if config.algorithm.kind.is_comparison() {
             return Err(ReportError::Comparison { kind: config.algorithm.kind.name() });
         }
-        let missing_ledger = source.told().iter().any(|node| !source.ledgers.contains_key(node));
-        if source.damaged > 0 && source.driver() != "sim" && missing_ledger {
-            return Err(ReportError::Incomplete { lines: source.damaged });
-        }
         let subjects = subjects(source, options)?;
         let mut account = account(source)?;
-        let lost = charge_ledgers(source, &mut account);
+        let unlogged = charge_ledgers(source, &mut account);
+        lost::charge(source, &mut account);
         account.settle_final();
         let summary = account.summary();
         let table = account.pairs();
@@ -143,7 +134,7 @@ impl Report {
             nodes,
             coalitions,
             rounds: rounds(source, &summary, curve),
-            faults: faults::found(source, lost),
+            faults: faults::found(source, unlogged),
             config_digest: config_digest.clone(),
             config: toml.clone(),
             seed: config.seed,

@@ -22,10 +22,11 @@ mod curve;
 mod document;
 mod faults;
 mod fold;
+mod folder;
 mod html;
+mod lost;
 mod markdown;
 mod number;
-mod order;
 mod source;
 mod words;
 
@@ -34,9 +35,9 @@ pub use document::{
     WorstFigure,
 };
 pub use fold::{Options, ReportError};
+pub use folder::{Folder, FolderError};
 pub use html::html;
 pub use markdown::markdown;
-pub use order::by_round;
 pub use source::{Ledger, Source, SourceError};
 
 /// The JSON schema that [`json`] keeps to.

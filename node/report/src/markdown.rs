@@ -5,6 +5,7 @@ use std::fmt::Write;
 use crate::document::{Budget, CurvePoint, Figure, NodeReport, Report};
 use crate::number::{given, loss, measured};
 use crate::words;
+use privacy::number::{Precision, down};
 
 /// The report as Markdown.
 pub fn markdown(report: &Report) -> String {
@@ -68,7 +69,7 @@ pub(crate) fn budget(budget: &Budget) -> String {
 
 /// What is left is rounded down.
 fn floor(left: f64) -> String {
-    format!("{:.4}", (left * 1e4).floor() / 1e4)
+    down(left, Precision::Decimals(4))
 }
 
 fn list(out: &mut String, title: &str, items: &[String]) -> std::fmt::Result {

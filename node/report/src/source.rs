@@ -3,15 +3,14 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 
-use protocol::account::ReadError;
 use protocol::config::{Config, ConfigError};
+use protocol::folder::{self, LOG};
+use protocol::log::{Log, ReadError};
 use protocol::{LogLine, Record, RunEvent};
 use thiserror::Error;
+use topology::Hint;
 
-use crate::order::by_round;
-
-/// Name of the log in a folder.
-const LOG: &str = "log.jsonl";
+use crate::lost::{self, LostLines};
 
 /// What a node's ledger says: every contribution that may have left it.
 #[derive(Debug, Clone, Default)]
@@ -30,8 +29,8 @@ pub struct Source {
     pub(crate) lines: Vec<LogLine>,
     pub(crate) ledgers: BTreeMap<usize, Ledger>,
     pub(crate) metrics: Option<String>,
-    /// Lines that a crash cut short.
-    pub(crate) damaged: usize,
+    /// Lines that could not be read.
+    pub(crate) lost: Vec<LostLines>,
 }
 
 /// Why a run cannot be read.
@@ -56,8 +55,11 @@ pub enum SourceError {
         source: std::io::Error,
     },
     /// No line says what was run.
-    #[error("the log has no first line that describes the run")]
-    NoFirstLine,
+    #[error("the log has no first line that describes the run{}", unread(*.lost))]
+    NoFirstLine {
+        /// Lines that could not be read.
+        lost: usize,
+    },
     /// Logs of different runs in one folder.
     #[error("logs of different runs: configuration {one} and {other}")]
     TwoRuns {
@@ -71,17 +73,20 @@ pub enum SourceError {
     Config(#[from] ConfigError),
 }
 
-impl SourceError {
-    /// What the user could do.
-    pub fn hint(&self) -> Option<String> {
+impl Hint for SourceError {
+    fn hint(&self) -> Option<String> {
         match self {
             Self::NoRun { .. } => Some(
                 "give the folder of a run (`runs/NAME`), the state folder of a node, or a `log.jsonl`".into(),
             ),
-            Self::Read(error) => error.hint().map(str::to_owned),
-            Self::NoFirstLine => {
+            Self::Read(error) => error.hint(),
+            Self::NoFirstLine { lost: 0 } => {
                 Some("the run may have ended before it began; look at the node's messages".into())
             }
+            Self::NoFirstLine { .. } => Some(
+                "the logs of the other nodes hold the same line: give the folder of the whole swarm, or one of theirs"
+                    .into(),
+            ),
             Self::TwoRuns { .. } => Some("give each run a folder of its own".into()),
             Self::Config(_) => Some("the run was made by another version; report it with that one".into()),
             Self::Folder { .. } => None,
@@ -95,21 +100,18 @@ impl Source {
     /// # Errors
     /// As [`SourceError`] says.
     pub fn open(path: &Path) -> Result<Self, SourceError> {
-        let logs = logs_of(path)?;
-        let (mut all, mut damaged) = (Vec::new(), 0);
-        for log in &logs {
-            let (lines, cut) = read(log)?;
-            damaged += cut;
-            all.extend(lines);
-        }
-        if logs.len() > 1 {
-            all.sort_by_key(|line: &LogLine| (line.node.is_some(), line.time, line.node));
-            all = by_round(all);
-        }
-        let mut source = Self::of_lines(all)?;
-        source.damaged = damaged;
-        source.metrics = std::fs::read_to_string(path.join("metrics.csv")).ok();
+        let logs = logs_of(path)?.iter().map(|log| Log::open(log)).collect::<Result<Vec<_>, _>>()?;
+        let mut source = Self::of_logs(logs)?;
+        source.metrics = std::fs::read_to_string(path.join(folder::METRICS)).ok();
         Ok(source)
+    }
+
+    /// A run from the bytes of its log, whatever became of them.
+    ///
+    /// # Errors
+    /// As [`of_lines`](Self::of_lines).
+    pub fn of_bytes(bytes: &[u8]) -> Result<Self, SourceError> {
+        Self::of_logs(vec![Log::of_bytes(bytes)])
     }
 
     /// A run from its lines, those of one node in their order.
@@ -117,26 +119,30 @@ impl Source {
     /// # Errors
     /// No first line, or several that differ; a configuration that cannot be read.
     pub fn of_lines(lines: Vec<LogLine>) -> Result<Self, SourceError> {
+        Self::of_logs(vec![Log { lines, lost: Vec::new() }])
+    }
+
+    fn of_logs(logs: Vec<Log>) -> Result<Self, SourceError> {
+        let mut lost: Vec<LostLines> = logs.iter().flat_map(lost::of_log).collect();
+        let lines = Log::of_several(logs).lines;
+        lost.extend(lost::told_of(&lines));
         let mut firsts = lines.iter().filter_map(|line| match &line.event {
-            first @ RunEvent::Run { config_digest, .. } => Some((first, config_digest)),
+            first @ RunEvent::Run { config, config_digest, .. } => Some((first, config, config_digest)),
             _ => None,
         });
-        let (first, digest) = firsts.next().ok_or(SourceError::NoFirstLine)?;
-        if let Some((_, other)) = firsts.find(|(_, other)| *other != digest) {
+        let none = SourceError::NoFirstLine { lost: lost.len() };
+        let (first, config, digest) = firsts.next().ok_or(none)?;
+        if let Some((.., other)) = firsts.find(|(.., other)| *other != digest) {
             return Err(SourceError::TwoRuns { one: digest.clone(), other: other.clone() });
         }
-        let RunEvent::Run { config, .. } = first else { return Err(SourceError::NoFirstLine) };
         let config = Config::from_toml(config, "the configuration in the log")?;
         let first = first.clone();
-        Ok(Self { config, first, lines, ledgers: BTreeMap::new(), metrics: None, damaged: 0 })
+        Ok(Self { config, first, lines, ledgers: BTreeMap::new(), metrics: None, lost })
     }
 
     /// The folders in which a ledger may lie, with the position of the node where the folder's name says it.
     pub fn ledger_folders(path: &Path) -> Vec<(Option<usize>, PathBuf)> {
-        let mut folders: Vec<(Option<usize>, PathBuf)> = node_folders(path)
-            .into_iter()
-            .map(|folder| (folder.file_name().and_then(|name| name.to_str()?.parse().ok()), folder))
-            .collect();
+        let mut folders = folder::nodes(path);
         if folders.is_empty() {
             folders.push((None, path.to_owned()));
         }
@@ -180,33 +186,11 @@ fn logs_of(path: &Path) -> Result<Vec<PathBuf>, SourceError> {
     if log.is_file() {
         return Ok(vec![log]);
     }
-    let logs: Vec<PathBuf> =
-        node_folders(path).into_iter().map(|folder| folder.join(LOG)).filter(|log| log.is_file()).collect();
+    let logs = folder::nodes(path).into_iter().map(|(_, folder)| folder.join(LOG));
+    let logs: Vec<PathBuf> = logs.filter(|log| log.is_file()).collect();
     if logs.is_empty() { Err(SourceError::NoRun { path: path.to_owned() }) } else { Ok(logs) }
 }
 
-/// `nodes/0`, `nodes/1`, … in the order of their numbers.
-fn node_folders(path: &Path) -> Vec<PathBuf> {
-    let Ok(entries) = std::fs::read_dir(path.join("nodes")) else { return Vec::new() };
-    let mut folders: Vec<PathBuf> =
-        entries.filter_map(|entry| Some(entry.ok()?.path())).filter(|path| path.is_dir()).collect();
-    let number = |path: &PathBuf| path.file_name().and_then(|name| name.to_str()?.parse::<usize>().ok());
-    folders.sort_by_key(|path| (number(path).is_none(), number(path), path.clone()));
-    folders
-}
-
-/// The lines of a log. One that a crash cut short is left out and counted: a line is whole before
-/// what it tells of is sent, so that was never sent; and what was received needs no line, for what was sent counts as seen.
-fn read(path: &Path) -> Result<(Vec<LogLine>, usize), SourceError> {
-    let text =
-        std::fs::read_to_string(path).map_err(|source| ReadError::File { path: path.to_owned(), source })?;
-    let (mut lines, mut damaged) = (Vec::new(), 0);
-    for (at, text) in text.lines().enumerate().filter(|(_, text)| !text.trim().is_empty()) {
-        match serde_json::from_str(text) {
-            Ok(line) => lines.push(line),
-            Err(error) if error.is_eof() => damaged += 1,
-            Err(source) => return Err(ReadError::Line { path: path.to_owned(), line: at + 1, source }.into()),
-        }
-    }
-    Ok((lines, damaged))
+fn unread(lost: usize) -> String {
+    if lost == 0 { String::new() } else { format!("; {lost} of its lines could not be read") }
 }

@@ -7,6 +7,7 @@ use protocol::work::Adjacency;
 
 use crate::document::Report;
 use crate::fold::has_noise;
+use crate::lost;
 use crate::number::{given, loss};
 use crate::source::Source;
 
@@ -96,7 +97,7 @@ fn assumes(report: &Report, source: &Source, table: &Table) -> Vec<String> {
     if report.driver != "sim" {
         let told = source.told();
         let without = told.iter().filter(|node| !source.ledgers.contains_key(node)).count();
-        if without > 0 {
+        if without > 0 && source.lost.is_empty() {
             all.push("The log is whole: no ledger was found to compare it with.".into());
         }
         if told.len() < report.participants {
@@ -107,6 +108,7 @@ fn assumes(report: &Report, source: &Source, table: &Table) -> Vec<String> {
             );
         }
     }
+    all.extend(lost::sentences(source));
     all.push("Other runs on the same data are not in these figures: their losses add up.".into());
     all
 }

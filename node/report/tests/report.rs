@@ -6,6 +6,7 @@ use protocol::config::{Config, Layer};
 use protocol::{LogLine, Record, RunEvent, Setup};
 use report::{Ledger, Options, Report, ReportError, Source, html, json, markdown};
 use serde_json::Value;
+use topology::Hint;
 
 fn config(pairs: &[&str]) -> Config {
     Config::from_layers([Layer::from_flags("--set", pairs).unwrap()]).unwrap()

@@ -8,6 +8,7 @@ use std::path::{Path, PathBuf};
 
 use libp2p::PeerId;
 use libp2p::identity::Keypair;
+use protocol::Hint;
 use protocol::{Digest, PeerIx};
 
 use crate::secret::{from_hex, to_hex};
@@ -51,9 +52,8 @@ pub enum IdentityError {
     },
 }
 
-impl IdentityError {
-    /// What to try.
-    pub fn hint(&self) -> Option<String> {
+impl Hint for IdentityError {
+    fn hint(&self) -> Option<String> {
         match self {
             Self::Io { .. } => Some("choose a folder that you may write to with `--state DIR`".into()),
             Self::Damaged { path } => {

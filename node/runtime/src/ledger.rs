@@ -10,6 +10,7 @@ pub use peek::{Peeked, peek};
 
 use std::path::{Path, PathBuf};
 
+use protocol::Hint;
 use protocol::{Acceptor, Digest, PeerIx, Record, Snapshot, Values};
 use redb::{Builder, Database, DatabaseError, Durability, ReadableDatabase, ReadableTable, TableDefinition};
 use serde::{Deserialize, Serialize};
@@ -122,9 +123,8 @@ pub enum LedgerError {
     },
 }
 
-impl LedgerError {
-    /// What to try.
-    pub fn hint(&self) -> Option<String> {
+impl Hint for LedgerError {
+    fn hint(&self) -> Option<String> {
         Some(match self {
             Self::InUse { .. } => {
                 "two nodes cannot share one state: give the second its own folder with `--state DIR`".into()

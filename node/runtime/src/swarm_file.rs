@@ -8,6 +8,7 @@ use std::path::{Path, PathBuf};
 use learn::schema::Schema;
 use libp2p::{Multiaddr, PeerId};
 use protocol::Digest;
+use protocol::Hint;
 use serde::{Deserialize, Serialize};
 
 use crate::identity::{Roster, write_owner_only};
@@ -107,9 +108,8 @@ pub enum SwarmFileError {
     },
 }
 
-impl SwarmFileError {
-    /// What to try.
-    pub fn hint(&self) -> Option<String> {
+impl Hint for SwarmFileError {
+    fn hint(&self) -> Option<String> {
         match self {
             Self::Io { doing: "write", .. } => {
                 Some("an existing file is not replaced: choose another name with `--out`".into())

@@ -10,6 +10,7 @@ mod gaussian;
 mod point;
 
 use thiserror::Error;
+use topology::Hint;
 
 pub use advanced::{AdvancedAccountant, classic_advanced_epsilon};
 pub use basic::BasicAccountant;
@@ -88,18 +89,17 @@ pub enum AccountError {
     Order(f64),
 }
 
-impl AccountError {
-    /// What the user can do about it.
-    #[must_use]
-    pub fn hint(&self) -> String {
-        match self {
-            Self::Ledger(error) => error.hint(),
+impl Hint for AccountError {
+    fn hint(&self) -> Option<String> {
+        let hint: String = match self {
+            Self::Ledger(error) => return error.hint(),
             Self::Unsupported { .. } => {
                 "another accountant may have a bound: `murmur privacy account` shows all of them".into()
             }
-            Self::Question(error) => error.hint().into(),
+            Self::Question(error) => return error.hint(),
             Self::Order(_) => "use orders such as 2, 8 or 32".into(),
-        }
+        };
+        Some(hint)
     }
 }
 

@@ -1,5 +1,7 @@
 //! What a mechanism refuses, and what to do about it.
 
+use topology::Hint;
+
 /// Why a mechanism was not built or a value not released.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 pub enum MechanismError {
@@ -115,10 +117,9 @@ pub enum MechanismError {
     },
 }
 
-impl MechanismError {
-    /// What the user can do about it.
-    pub fn hint(&self) -> &'static str {
-        match self {
+impl Hint for MechanismError {
+    fn hint(&self) -> Option<String> {
+        let hint = match self {
             Self::NotPositive { .. } => {
                 "Sensitivities, noise levels, clip norms and epsilons are positive; for no privacy at all use no mechanism"
             }
@@ -144,7 +145,8 @@ impl MechanismError {
             Self::TooLong { .. } => {
                 "Make the grid for the longest vector: its dimension is part of the sensitivity"
             }
-        }
+        };
+        Some(hint.to_owned())
     }
 }
 

@@ -222,7 +222,7 @@ mod tests {
     fn the_classic_formula_is_refused_above_one_and_never_needs_less_noise_below() {
         let error = Gaussian::classic(1.0 + 1e-12, 1e-5, 1.0).unwrap_err();
         assert!(matches!(error, MechanismError::ClassicEpsilonTooLarge { .. }));
-        assert!(error.hint().contains("analytic"));
+        assert!(topology::Hint::hint(&error).unwrap().contains("analytic"));
         for epsilon in [1e-6, 0.01, 0.3, 0.999, 1.0] {
             for delta in [1e-12, 1e-5, 0.01, 0.3, 0.7, 0.999] {
                 let classic = Gaussian::classic(epsilon, delta, 1.0).unwrap().sigma();

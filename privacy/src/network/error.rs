@@ -1,6 +1,7 @@
 //! What the network accountant refuses, and what to try instead.
 
 use thiserror::Error;
+use topology::Hint;
 
 /// A request that the network accountant does not answer. Unknown is refused, never free.
 #[derive(Debug, Error)]
@@ -108,9 +109,8 @@ pub enum NetworkError {
     Stopped,
 }
 
-impl NetworkError {
-    /// What the user could do, where there is something to say.
-    pub fn hint(&self) -> Option<String> {
+impl Hint for NetworkError {
+    fn hint(&self) -> Option<String> {
         let hint = match self {
             Self::Schedule(error) => return error.hint(),
             Self::NoConsensus { .. } => {

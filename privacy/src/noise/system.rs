@@ -13,6 +13,7 @@
 use rand::rngs::SysRng;
 use rand_chacha::rand_core::TryRng;
 use sha2::{Digest, Sha256};
+use topology::Hint;
 
 use super::key::Key;
 use super::sealed::Keys;
@@ -43,10 +44,9 @@ pub struct NoiseError {
     source: rand::rngs::SysError,
 }
 
-impl NoiseError {
-    /// What the user can do about it.
-    pub fn hint(&self) -> &'static str {
-        "Private noise needs the operating system's generator (getrandom, /dev/urandom): check the sandbox or container"
+impl Hint for NoiseError {
+    fn hint(&self) -> Option<String> {
+        Some("Private noise needs the operating system's generator (getrandom, /dev/urandom): check the sandbox or container".to_owned())
     }
 }
 

@@ -5,6 +5,7 @@ use crate::event::EventError;
 use crate::gdp;
 use crate::network::{Analysis, NetworkError};
 use thiserror::Error;
+use topology::Hint;
 use topology::{SpecError, TopologyError};
 
 /// A question without an answer.
@@ -127,16 +128,15 @@ pub enum QuestionError {
     },
 }
 
-impl QuestionError {
-    /// What the user could do, where there is something to say.
-    pub fn hint(&self) -> Option<String> {
+impl Hint for QuestionError {
+    fn hint(&self) -> Option<String> {
         let hint = match self {
             Self::Topology(error) => return error.hint(),
             Self::Spec(error) => return error.hint(),
             Self::Network(error) => return error.hint(),
-            Self::Gaussian(error) => error.hint(),
-            Self::Account(error) => return Some(error.hint()),
-            Self::Event(error) => return Some(error.hint()),
+            Self::Gaussian(error) => return error.hint(),
+            Self::Account(error) => return error.hint(),
+            Self::Event(error) => return error.hint(),
             Self::OutOfRange { option, example, .. } => {
                 return Some(format!("for example {option} {example}"));
             }

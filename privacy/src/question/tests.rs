@@ -2,7 +2,7 @@
 
 use super::*;
 use crate::network::{Analysis, NetworkError};
-use topology::Spec;
+use topology::{Hint, Spec};
 
 fn asked(text: &str) -> Result<Answer, QuestionError> {
     let question: Question = serde_json::from_str(text).unwrap();

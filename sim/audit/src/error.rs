@@ -7,10 +7,12 @@ use learn::model::ModelError;
 use learn::train::TrainError;
 use privacy::mechanisms::MechanismError;
 use protocol::SetupError;
-use protocol::account::{FoldError, ReadError};
+use protocol::account::FoldError;
 use protocol::config::ConfigError;
+use protocol::log::ReadError;
 use sim::SimError;
 use thiserror::Error;
+use topology::Hint;
 
 /// An error of an audit. [`AuditError::hint`] says what to try instead.
 #[derive(Debug, Error)]
@@ -116,16 +118,15 @@ pub enum AuditError {
     Mechanism(#[from] MechanismError),
 }
 
-impl AuditError {
-    /// What the user could do.
-    pub fn hint(&self) -> Option<String> {
+impl Hint for AuditError {
+    fn hint(&self) -> Option<String> {
         match self {
             Self::Pair { .. } => Some("`--pair 0,3`: what node 3 learns about node 0".into()),
             Self::Trials { .. } => Some("`--trials 4000` takes a few seconds on a small scenario".into()),
             Self::Confidence(_) => Some("use `--confidence 0.95`".into()),
             Self::NoMessages(_) => Some("use rounds, gossip, walk or mean".into()),
             Self::Alone => Some("use `--set nodes=4` or more".into()),
-            Self::Log(error) => error.hint().map(str::to_owned),
+            Self::Log(error) => error.hint(),
             Self::ShortLog { .. } => {
                 Some("audit the configuration by itself: `murmur audit RUN/config.toml`".into())
             }
@@ -139,9 +140,9 @@ impl AuditError {
             }
             Self::Setup(error) => error.hint(),
             Self::Config(error) => error.hint(),
-            Self::Sim(error) => error.hint().map(str::to_owned),
-            Self::Train(error) => Some(error.hint()),
-            Self::Model(error) => Some(error.hint()),
+            Self::Sim(error) => error.hint(),
+            Self::Train(error) => error.hint(),
+            Self::Model(error) => error.hint(),
             Self::Data(error) => error.hint(),
             Self::Account(_) | Self::Mechanism(_) => None,
         }

@@ -2,8 +2,9 @@
 
 use std::path::Path;
 
-use protocol::account::{ReleaseKind, Shape, read_lines};
+use protocol::account::{ReleaseKind, Shape};
 use protocol::config::Config;
+use protocol::log::Log;
 use protocol::{LogLine, RunEvent, Setup};
 
 use crate::AuditError;
@@ -20,13 +21,8 @@ pub(crate) struct Logged {
 /// # Errors
 /// A log that cannot be read or that has no such line; a configuration of another version.
 pub fn config_in_log(path: &Path) -> Result<Config, AuditError> {
-    let mut first = None;
-    read_lines(path, |line| {
-        if matches!(line.event, RunEvent::Run { .. }) && first.is_none() {
-            first = Some(line.event);
-        }
-    })?;
-    config_of(first.as_ref(), path)
+    let lines = Log::whole(path)?;
+    config_of(lines.iter().map(|line| &line.event).find(|event| matches!(event, RunEvent::Run { .. })), path)
 }
 
 fn config_of(first: Option<&RunEvent>, path: &Path) -> Result<Config, AuditError> {
@@ -39,8 +35,7 @@ fn config_of(first: Option<&RunEvent>, path: &Path) -> Result<Config, AuditError
 impl Logged {
     /// Reads a log.
     pub(crate) fn read(path: &Path) -> Result<Self, AuditError> {
-        let mut lines: Vec<LogLine> = Vec::new();
-        read_lines(path, |line| lines.push(line))?;
+        let lines = Log::whole(path)?;
         let first = lines.iter().map(|line| &line.event).find(|event| matches!(event, RunEvent::Run { .. }));
         let config = config_of(first, path)?;
         let Some(first @ RunEvent::Run { driver, .. }) = first else {

@@ -3,6 +3,7 @@
 
 use audit::{Attack, Request, Sabotage, built_in};
 use protocol::Setup;
+use topology::Hint;
 
 const SMALL: &str = "data=blobs:nodes=8,records=8,dim=5,classes=4,test=0";
 

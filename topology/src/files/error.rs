@@ -4,6 +4,7 @@ use std::path::Path;
 
 use thiserror::Error;
 
+use crate::Hint;
 use crate::components::Components;
 use crate::error::TopologyError;
 
@@ -71,9 +72,10 @@ impl FileError {
         let path = path.display().to_string();
         Self::Disconnected { path, components: components.count(), sizes: sizes.join(", ") }
     }
+}
 
-    /// What the user could do, where there is something to say.
-    pub fn hint(&self) -> Option<String> {
+impl Hint for FileError {
+    fn hint(&self) -> Option<String> {
         match self {
             Self::Read { .. } => Some("write `file:PATH`, relative to the current folder or absolute".into()),
             Self::Malformed { .. } => Some(

@@ -1,4 +1,5 @@
 use super::*;
+use crate::Hint;
 
 fn ring(nodes: u32) -> Arc<Graph> {
     let edges: Vec<(u32, u32)> = (0..nodes).map(|node| (node, (node + 1) % nodes)).collect();

@@ -3,6 +3,7 @@
 use thiserror::Error;
 
 use super::catalogue::{CATALOGUE, Entry};
+use crate::Hint;
 use crate::error::TopologyError;
 use crate::files::FileError;
 use crate::graph::{MAX_EDGES, MAX_NODES};
@@ -115,9 +116,8 @@ pub enum SpecError {
     File(#[from] FileError),
 }
 
-impl SpecError {
-    /// What the user could do, where there is something to say.
-    pub fn hint(&self) -> Option<String> {
+impl Hint for SpecError {
+    fn hint(&self) -> Option<String> {
         match self {
             Self::UnknownFamily { name, looks_like_path: true, .. } => {
                 Some(format!("to read a list of edges from a file, write `file:{name}`"))

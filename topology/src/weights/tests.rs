@@ -1,3 +1,4 @@
+use crate::Hint;
 use proptest::prelude::*;
 
 use super::*;

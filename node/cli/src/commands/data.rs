@@ -4,8 +4,8 @@ use crate::commands::warnings;
 use crate::failure::{Failure, Result};
 use crate::output;
 use crate::table::Table;
-use learn::data::{DataError, DataSource, Dataset, Loaded, SourceKind, Task, read_table};
-use learn::partition::{Assignment, LabelTable, PartitionError, PartitionSpec};
+use learn::data::{DataSource, Dataset, Loaded, SourceKind, Task, read_table};
+use learn::partition::{Assignment, LabelTable, PartitionSpec};
 use serde_json::{Value, json};
 use std::path::PathBuf;
 use std::process::ExitCode;
@@ -229,8 +229,7 @@ fn json_text(source: &DataSource, loaded: &Loaded, division: Option<&Division>) 
         "largest_row_norm": largest_norm(data),
         "partition": division.map(partition_json),
     });
-    let text = serde_json::to_string_pretty(&value).map_err(|error| Failure::of(error, None))?;
-    Ok(text + "\n")
+    output::json(&value)
 }
 
 fn partition_json(division: &Division) -> Value {
@@ -245,18 +244,4 @@ fn partition_json(division: &Division) -> Value {
         "counts": division.labels.counts,
         "sizes": division.labels.sizes,
     })
-}
-
-impl From<DataError> for Failure {
-    fn from(error: DataError) -> Self {
-        let hint = error.hint();
-        Self::of(error, hint)
-    }
-}
-
-impl From<PartitionError> for Failure {
-    fn from(error: PartitionError) -> Self {
-        let hint = error.hint();
-        Self::of(error, hint)
-    }
 }

@@ -1,8 +1,8 @@
 //! `--http`: the live page of a run, for `murmur node` and `murmur swarm`.
 
 use super::node::stop;
-use crate::failure::{Failure, Result};
-use dashboard::{Board, Dashboard, Facts, Outline, Place, StartError};
+use crate::failure::Result;
+use dashboard::{Board, Dashboard, Facts, Outline, Place};
 use std::path::PathBuf;
 use std::time::Duration;
 
@@ -87,11 +87,4 @@ fn wait(linger: Duration) {
             () = tokio::time::sleep(linger) => {}
         }
     });
-}
-
-impl From<StartError> for Failure {
-    fn from(error: StartError) -> Self {
-        let hint = error.hint();
-        Self::of(error, Some(hint))
-    }
 }

@@ -9,8 +9,9 @@ use std::time::{Duration, Instant};
 
 use protocol::account::{Account, Shape};
 use protocol::config::Config;
+use protocol::folder::{LOG, MODEL};
+use protocol::log::Log;
 use protocol::{LogLine, Record, RunEvent, Setup};
-use runtime::driver::journal;
 use runtime::identity::Identity;
 use runtime::ledger::{Ledger, Owner};
 use runtime::swarm_file::SwarmFile;
@@ -118,8 +119,7 @@ impl Home {
 
     /// What a node has written down, in order.
     pub(crate) fn log(&self, node: usize) -> Vec<LogLine> {
-        let path = self.state(node).join(journal::FILE);
-        journal::read(&path).map(|(lines, _)| lines).unwrap_or_default()
+        Log::open(&self.state(node).join(LOG)).unwrap_or_default().lines
     }
 
     pub(crate) fn logs(&self) -> Vec<Vec<LogLine>> {
@@ -162,15 +162,15 @@ impl Home {
 
     /// The bytes of the model that a node left behind.
     pub(crate) fn model(&self, node: usize) -> Vec<u8> {
-        std::fs::read(self.state(node).join("model.safetensors")).expect("a model")
+        std::fs::read(self.state(node).join(MODEL)).expect("a model")
     }
 
     /// Test accuracy of the model that a node left behind.
     pub(crate) fn accuracy(&self, node: usize) -> f64 {
         let setup = Setup::new(self.config()).expect("a run");
-        let path = self.state(node).join("model.safetensors");
+        let path = self.state(node).join(MODEL);
         let (params, _) = learn::checkpoint::load(&path, setup.model.as_ref()).expect("a model");
-        let quality = sim::metrics::Judge::new(&setup).judge(&[params.as_slice()]).expect("a test set");
+        let quality = protocol::judge::Judge::new(&setup).judge(&[params.as_slice()]).expect("a test set");
         quality.test_acc.expect("a classifier")
     }
 }

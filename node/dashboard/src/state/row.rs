@@ -1,13 +1,13 @@
 //! One node, as far as it is known.
 
+use privacy::number::{Precision, raised};
 use protocol::PeerIx;
 use protocol::account::PeerLoss;
 use serde::ser::SerializeTuple;
 use serde::{Deserialize, Serialize, Serializer};
 
-/// What a process says of itself, besides its log: the status lines of `murmur node --log json` have these keys.
-#[derive(Debug, Clone, Default, PartialEq, Deserialize)]
-#[serde(default)]
+/// What a process says of itself, besides its log.
+#[derive(Debug, Clone, Default, PartialEq)]
 pub struct Vitals {
     /// `gathering`, `running` or `done`.
     pub phase: String,
@@ -111,8 +111,8 @@ impl Row {
             standing: self.standing(),
             round: self.round,
             loss: self.loss.map(short),
-            worst: self.lost.map(|lost| short(lost.worst)),
-            local: self.lost.map(|lost| short(lost.local)),
+            worst: self.lost.map(|lost| loss(lost.worst)),
+            local: self.lost.map(|lost| loss(lost.local)),
             contributions: self.contributions,
             accuracy: self.judged.and_then(|judged| judged.accuracy).map(short),
         }
@@ -147,6 +147,20 @@ impl Serialize for Brief {
     }
 }
 
+/// A loss as the page shows it, rounded up: what `digits` of the page's `format.js` prints is then this number. Infinity stays, and is `null` in JSON.
+///
+/// # Guarantee
+/// Not below `value`.
+pub(crate) fn loss(value: f64) -> f64 {
+    let decimals = match value {
+        100.0.. => 0,
+        10.0.. => 1,
+        1.0.. => 2,
+        _ => 3,
+    };
+    raised(value, Precision::Decimals(decimals))
+}
+
 /// Five digits are enough for the eye; infinity stays, and is `null` in JSON.
 pub(crate) fn short(value: f64) -> f64 {
     if value == 0.0 || !value.is_finite() {
@@ -174,6 +188,32 @@ mod tests {
         assert_eq!(row(|row| (row.seen, row.process) = (true, Process::Died)), Standing::Dead);
         assert_eq!(row(|row| (row.finished, row.process) = (true, Process::Ended)), Standing::Finished);
         assert_eq!(row(|row| (row.seen, row.process) = (true, Process::Ended)), Standing::Away);
+    }
+
+    /// As `digits` of `format.js` does it.
+    fn on_the_page(value: f64) -> String {
+        match value.abs() {
+            100.0.. => format!("{value:.0}"),
+            10.0.. => format!("{value:.1}"),
+            1.0.. => format!("{value:.2}"),
+            _ => format!("{value:.3}"),
+        }
+    }
+
+    #[test]
+    fn the_page_never_shows_a_loss_below_itself() {
+        assert_eq!(
+            [2.44492, 0.12341, 9.996, 99.96, 123.4].map(|value| on_the_page(loss(value))),
+            ["2.45", "0.124", "10.0", "100", "124"]
+        );
+        assert_eq!(on_the_page(loss(1.98)), "1.98");
+        for step in 1..5000 {
+            let value = f64::from(step) * 0.0271;
+            assert!(on_the_page(loss(value)).parse::<f64>().unwrap() >= value, "{value}");
+        }
+        let lost = Some(PeerLoss { worst: 2.44492, mean: None, local: 3.00001 });
+        let brief = serde_json::to_value(Row { lost, ..Row::default() }.brief(0)).unwrap();
+        assert_eq!((&brief[4], &brief[5]), (&2.45.into(), &3.01.into()));
     }
 
     #[test]

@@ -114,6 +114,9 @@ fn words(event: &RunEvent) -> Option<(Level, String)> {
             (Level::Warn, format!("token {token} was lost and starts again at hop {hop}"))
         }
         RunEvent::Outside { epoch } => (Level::Warn, format!("epoch {epoch} began without this node")),
+        RunEvent::LostLines { count } => {
+            (Level::Warn, format!("{count} lines of this node's log cannot be read"))
+        }
         RunEvent::Finished { rounds, reason, .. } => {
             (Level::Info, format!("finished after {rounds} rounds: {reason}"))
         }

@@ -4,6 +4,7 @@ use std::fmt;
 use std::path::{Path, PathBuf};
 
 use thiserror::Error;
+use topology::Hint;
 
 /// A cell of a table in a file.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -258,9 +259,10 @@ impl DataError {
         }
         self
     }
+}
 
-    /// What the user could do, where there is something to say.
-    pub fn hint(&self) -> Option<String> {
+impl Hint for DataError {
+    fn hint(&self) -> Option<String> {
         match self {
             Self::Open { path, .. } => nearest_file(path).map(|name| format!("did you mean `{name}`?")),
             Self::UnknownColumn { wanted, columns, .. } => nearest_columns(wanted, columns),
@@ -321,16 +323,8 @@ pub(crate) fn listed(names: &[String]) -> String {
 
 /// The name that differs least from `wanted`, if it is near enough to be what was meant.
 pub(crate) fn nearest<'a>(wanted: &str, names: impl IntoIterator<Item = &'a String>) -> Option<&'a str> {
-    let wanted = wanted.to_lowercase();
-    let length = wanted.chars().count();
-    // Two letters that changed places count as two edits.
-    let limit = if length < 4 { 1 } else { (length / 3).max(2) };
-    names
-        .into_iter()
-        .map(|name| (edit_distance(&wanted, &name.to_lowercase()), name.as_str()))
-        .filter(|(distance, _)| *distance <= limit)
-        .min_by_key(|(distance, _)| *distance)
-        .map(|(_, name)| name)
+    let names: Vec<&str> = names.into_iter().map(String::as_str).collect();
+    topology::nearest(wanted, &names)
 }
 
 /// A file beside the missing one with a similar name.
@@ -346,22 +340,6 @@ fn nearest_file(path: &Path) -> Option<String> {
     nearest(wanted, &names).map(|name| folder.join(name).display().to_string())
 }
 
-/// Levenshtein's distance.
-fn edit_distance(left: &str, right: &str) -> usize {
-    let right: Vec<char> = right.chars().collect();
-    let mut row: Vec<usize> = (0..=right.len()).collect();
-    for (i, a) in left.chars().enumerate() {
-        let mut diagonal = row[0];
-        row[0] = i + 1;
-        for (j, &b) in right.iter().enumerate() {
-            let substituted = diagonal + usize::from(a != b);
-            diagonal = row[j + 1];
-            row[j + 1] = substituted.min(diagonal + 1).min(row[j] + 1);
-        }
-    }
-    row[right.len()]
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -372,12 +350,5 @@ mod tests {
         assert_eq!(nearest("work_class", &names), Some("workclass"));
         assert_eq!(nearest("Over50K", &names), Some("over50k"));
         assert_eq!(nearest("temperature", &names), None);
-    }
-
-    #[test]
-    fn edit_distance_counts_insertions_deletions_and_substitutions() {
-        assert_eq!(edit_distance("kitten", "sitting"), 3);
-        assert_eq!(edit_distance("", "abc"), 3);
-        assert_eq!(edit_distance("same", "same"), 0);
     }
 }

@@ -196,7 +196,7 @@ mod tests {
         let message = scaling.apply(data(["age", "height"])).unwrap_err().to_string();
         assert!(message.contains("height"), "{message}");
         let message = scaling.apply(data(["ages", "height"])).unwrap_err();
-        assert_eq!(message.hint().unwrap(), "did you mean `ages`?");
+        assert_eq!(topology::Hint::hint(&message).unwrap(), "did you mean `ages`?");
         let scaled = scale_target(data(["a", "b"]), Bounds { low: 0.0, high: 400.0 }).unwrap();
         assert_eq!(scaled.reals().unwrap().as_ref(), [0.75]);
     }

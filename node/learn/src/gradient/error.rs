@@ -1,6 +1,7 @@
 //! Errors of private gradients.
 
 use thiserror::Error;
+use topology::Hint;
 
 use privacy::mechanisms::MechanismError;
 
@@ -45,12 +46,11 @@ pub enum GradientError {
     },
 }
 
-impl GradientError {
-    /// What the user can do about it.
-    pub fn hint(&self) -> String {
-        match self {
-            Self::Model(error) => error.hint(),
-            Self::Mechanism(error) => error.hint().into(),
+impl Hint for GradientError {
+    fn hint(&self) -> Option<String> {
+        let hint: String = match self {
+            Self::Model(error) => return error.hint(),
+            Self::Mechanism(error) => return error.hint(),
             Self::Rate { .. } => {
                 "the rate is the expected batch size divided by the number of records".into()
             }
@@ -59,6 +59,7 @@ impl GradientError {
             }
             Self::Population { .. } => "draw the sample with a sampler for these data".into(),
             Self::Workspace { .. } => "make one workspace per model".into(),
-        }
+        };
+        Some(hint)
     }
 }

@@ -1,6 +1,7 @@
 //! Errors of models: sizes that make no sense, and data that do not fit.
 
 use thiserror::Error;
+use topology::Hint;
 
 use crate::data::Task;
 
@@ -90,10 +91,9 @@ pub enum ModelError {
     },
 }
 
-impl ModelError {
-    /// What the user can do about it.
-    pub fn hint(&self) -> String {
-        match self {
+impl Hint for ModelError {
+    fn hint(&self) -> Option<String> {
+        let hint: String = match self {
             Self::Missing { what } => format!("give a positive number of {what}"),
             Self::Classes { .. } => "for a real target use `linear` or `ridge`".into(),
             Self::Negative { name, .. } => format!("use `{name} = 0` for none"),
@@ -107,7 +107,8 @@ impl ModelError {
             Self::NoRecords => "choose a data set or a part that is not empty".into(),
             Self::Convolution { .. } => "use a smaller kernel or stride, or more padding".into(),
             Self::NotAnImage { .. } => "use `mlp` or `softmax` for tables".into(),
-        }
+        };
+        Some(hint)
     }
 }
 

@@ -18,6 +18,7 @@ pub use schedule::Schedule;
 pub use sgd::Sgd;
 
 use thiserror::Error;
+use topology::Hint;
 
 /// Turns a gradient into a step.
 pub trait Optimiser: Send {
@@ -92,10 +93,9 @@ pub struct OptimiserError {
     pub value: f64,
 }
 
-impl OptimiserError {
-    /// What the user can do about it.
-    pub fn hint(&self) -> String {
-        format!("give `{}` as a number that is {}", self.name, self.range)
+impl Hint for OptimiserError {
+    fn hint(&self) -> Option<String> {
+        Some(format!("give `{}` as a number that is {}", self.name, self.range))
     }
 }
 

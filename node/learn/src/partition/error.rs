@@ -1,6 +1,7 @@
 //! Why a data set cannot be divided as asked.
 
 use thiserror::Error;
+use topology::Hint;
 
 /// An error of describing or making a partition. [`PartitionError::hint`] says what to try instead.
 #[derive(Debug, Clone, PartialEq, Error)]
@@ -87,9 +88,8 @@ pub enum PartitionError {
     },
 }
 
-impl PartitionError {
-    /// What the user could do, where there is something to say.
-    pub fn hint(&self) -> Option<String> {
+impl Hint for PartitionError {
+    fn hint(&self) -> Option<String> {
         match self {
             Self::BadSpec { .. } => Some(
                 "use iid, shards:per_node=2, dirichlet:alpha=0.5, pathological:classes_per_node=2, \

@@ -3,6 +3,7 @@
 use std::fmt;
 
 use thiserror::Error;
+use topology::Hint;
 
 /// Where a value was written.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -99,9 +100,8 @@ pub enum ConfigError {
     },
 }
 
-impl ConfigError {
-    /// What the user could do, where there is something to say.
-    pub fn hint(&self) -> Option<String> {
+impl Hint for ConfigError {
+    fn hint(&self) -> Option<String> {
         match self {
             Self::Syntax { .. } => {
                 Some("a line is `key = value`; texts stand in quotes, sections in [brackets]".into())

@@ -7,6 +7,7 @@ use std::collections::BTreeMap;
 use learn::partition::PartitionSpec;
 use toml::de::{DeTable, DeValue};
 use toml::{Spanned, Value};
+use topology::Hint;
 
 use super::error::{ConfigError, Place};
 use super::{Config, keys};

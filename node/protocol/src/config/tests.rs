@@ -1,6 +1,7 @@
 //! What a configuration takes, refuses, prints and shares.
 
 use proptest::prelude::*;
+use topology::Hint;
 
 use super::*;
 

@@ -185,6 +185,11 @@ pub enum RunEvent {
         /// Epoch that began without it.
         epoch: u32,
     },
+    /// Lines of the node's own log that could not be read when it was put together with others.
+    LostLines {
+        /// How many.
+        count: u32,
+    },
     /// The node finished.
     Finished {
         /// Rounds that made its model.

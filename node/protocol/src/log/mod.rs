@@ -1,5 +1,13 @@
-//! The run log: its lines.
+//! The run log: its lines, the one way to read them, and the one order in which those of several nodes are put.
 
 pub(crate) mod event;
+mod merge;
+mod order;
+mod read;
+#[cfg(test)]
+mod testing;
 
 pub use event::{FaultKind, LogLine, RunEvent};
+pub use merge::Merge;
+pub use order::{Part, Place, by_round};
+pub use read::{How, Log, Lost, ReadError, Reader};

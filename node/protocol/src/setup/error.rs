@@ -7,6 +7,7 @@ use learn::optimiser::OptimiserError;
 use learn::partition::PartitionError;
 use privacy::mechanisms::MechanismError;
 use thiserror::Error;
+use topology::Hint;
 use topology::{SpecError, TopologyError};
 
 use crate::account::PlanError;
@@ -94,13 +95,12 @@ pub enum SetupError {
     },
 }
 
-impl SetupError {
-    /// What the user could do, where there is something to say.
-    pub fn hint(&self) -> Option<String> {
+impl Hint for SetupError {
+    fn hint(&self) -> Option<String> {
         match self {
             Self::Data(error) => error.hint(),
             Self::Partition(error) => error.hint(),
-            Self::Model(error) => Some(error.hint()),
+            Self::Model(error) => error.hint(),
             Self::Graph(error) => error.hint(),
             Self::Schedule(error) => error.hint(),
             Self::GraphSize { has, .. } => Some(format!("use `nodes = {has}`")),
@@ -109,9 +109,9 @@ impl SetupError {
                     .into(),
             ),
             Self::TooManyHops { .. } => Some("use fewer rounds or more `algorithm.tokens`".into()),
-            Self::Sampling(error) => Some(error.hint()),
-            Self::Optimiser(error) => Some(error.hint()),
-            Self::Clip(error) => Some(error.hint().into()),
+            Self::Sampling(error) => error.hint(),
+            Self::Optimiser(error) => error.hint(),
+            Self::Clip(error) => error.hint(),
             Self::Budget(error) | Self::OwnLimit(error) => error.hint(),
             Self::NeedsBatchSize => Some(
                 "agree on a number, such as `batch_size = 32`: sums are divided by it at every node".into(),

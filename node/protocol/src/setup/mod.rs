@@ -23,9 +23,10 @@ use privacy::clip::ClipNorm;
 use privacy::event::DpEvent;
 use topology::schedule::RunKey;
 
+use crate::Time;
 use crate::account::{self, Planned, Shape};
 use crate::config::{AlgorithmKind, Config};
-use crate::event::RunEvent;
+use crate::log::{LogLine, RunEvent};
 use crate::settings::{RunId, Scope, Settings, StepRule};
 use crate::values::{Digest, Values};
 use crate::work::{Adjacency, Unit, WorkSettings};
@@ -164,6 +165,22 @@ impl Setup {
     pub fn without_loss(mut self) -> Self {
         Arc::make_mut(&mut self.work).with_loss = false;
         self
+    }
+
+    /// The first line of the log, as the driver (`sim` or `libp2p`) of a program of this version writes it.
+    pub fn first_line(&self, driver: &str, version: &str, private_noise: bool) -> LogLine {
+        let event = RunEvent::Run {
+            run: self.config.name.clone(),
+            version: version.to_owned(),
+            driver: driver.to_owned(),
+            nodes: self.settings.nodes as u32,
+            config_digest: self.digest.to_string(),
+            config: self.config.to_toml(),
+            release: self.settings.release.clone(),
+            private_noise,
+            rho: self.rho,
+        };
+        LogLine { time: Time::default(), node: None, event }
     }
 
     /// This node never loses more than ε in this scope (that of the run's target where none is given), whatever the others agreed on: contributions

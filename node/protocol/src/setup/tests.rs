@@ -4,6 +4,7 @@ use super::*;
 use crate::config::Layer;
 use crate::settings::Algorithm;
 use crate::work::Unit;
+use topology::Hint;
 
 fn config(pairs: &[&str]) -> Config {
     Config::from_layers([Layer::from_flags("--set", pairs).unwrap()]).unwrap()

@@ -3,6 +3,7 @@
 use std::path::PathBuf;
 
 use privacy::noise::NoiseError;
+use protocol::Hint;
 
 use crate::ledger::LedgerError;
 use crate::network::NetworkError;
@@ -66,9 +67,8 @@ pub enum DriverError {
     NetworkGone,
 }
 
-impl DriverError {
-    /// What to try.
-    pub fn hint(&self) -> Option<String> {
+impl Hint for DriverError {
+    fn hint(&self) -> Option<String> {
         match self {
             Self::Identity(error) => error.hint(),
             Self::Ledger(error) => error.hint(),

@@ -1,61 +1,70 @@
 //! The node's run log: one JSON line per event, appended.
 
 use std::fs::{File, OpenOptions};
-use std::io::{self, BufWriter, Write};
-use std::path::Path;
+use std::io::{self, BufWriter, Read, Seek, SeekFrom, Write};
+use std::path::{Path, PathBuf};
 
 use protocol::LogLine;
+use protocol::folder::LOG;
 
-/// Name of the log in the folder of a node.
-pub const FILE: &str = "log.jsonl";
+use super::DriverError;
 
 /// An open log.
 #[derive(Debug)]
 pub(crate) struct Journal {
+    folder: PathBuf,
     file: BufWriter<File>,
 }
 
 impl Journal {
     /// Opens the log of a folder at its end. A line that a crash cut short is ended first, so that it spoils no other.
-    pub(crate) fn open(folder: &Path) -> io::Result<Self> {
-        let path = folder.join(FILE);
-        let cut = std::fs::read(&path).is_ok_and(|text| !text.is_empty() && !text.ends_with(b"\n"));
-        let mut file = OpenOptions::new().create(true).append(true).open(path)?;
-        if cut {
-            file.write_all(b"\n")?;
-        }
-        Ok(Self { file: BufWriter::new(file) })
+    ///
+    /// # Errors
+    /// A file that cannot be written.
+    pub(crate) fn open(folder: &Path) -> Result<Self, DriverError> {
+        let file = at_a_line_end(&folder.join(LOG)).map_err(failed(folder))?;
+        Ok(Self { folder: folder.to_owned(), file: BufWriter::new(file) })
     }
 
-    pub(crate) fn append(&mut self, line: &LogLine) -> io::Result<()> {
-        serde_json::to_writer(&mut self.file, line)?;
-        self.file.write_all(b"\n")
+    /// Appends a line.
+    ///
+    /// # Errors
+    /// A file that cannot be written.
+    pub(crate) fn append(&mut self, line: &LogLine) -> Result<(), DriverError> {
+        let written = serde_json::to_writer(&mut self.file, line).map_err(io::Error::from);
+        written.and_then(|()| self.file.write_all(b"\n")).map_err(failed(&self.folder))
     }
 
-    pub(crate) fn flush(&mut self) -> io::Result<()> {
-        self.file.flush()
+    /// Gives everything to the operating system.
+    ///
+    /// # Errors
+    /// A file that cannot be written.
+    pub(crate) fn flush(&mut self) -> Result<(), DriverError> {
+        self.file.flush().map_err(failed(&self.folder))
     }
 }
 
-/// Reads a log; lines that a crash cut short are left out and counted.
-///
-/// # Errors
-/// A file that cannot be read.
-pub fn read(path: &Path) -> io::Result<(Vec<LogLine>, usize)> {
-    let text = std::fs::read(path)?;
-    let mut lines = Vec::new();
-    let mut damaged = 0;
-    for line in text.split(|byte| *byte == b'\n').filter(|line| !line.is_empty()) {
-        match serde_json::from_slice(line) {
-            Ok(line) => lines.push(line),
-            Err(_) => damaged += 1,
-        }
+fn at_a_line_end(path: &Path) -> io::Result<File> {
+    let mut file = OpenOptions::new().create(true).read(true).append(true).open(path)?;
+    let mut last = [b'\n'];
+    if file.seek(SeekFrom::End(0))? > 0 {
+        file.seek(SeekFrom::End(-1))?;
+        file.read_exact(&mut last)?;
     }
-    Ok((lines, damaged))
+    if last != [b'\n'] {
+        file.write_all(b"\n")?;
+    }
+    Ok(file)
+}
+
+fn failed(folder: &Path) -> impl FnOnce(io::Error) -> DriverError {
+    let folder = folder.to_owned();
+    |source| DriverError::Journal { folder, source }
 }
 
 #[cfg(test)]
 mod tests {
+    use protocol::log::Log;
     use protocol::{RunEvent, Time};
 
     use super::*;
@@ -70,10 +79,13 @@ mod tests {
             journal.flush().unwrap();
         };
         write(1);
-        let path = folder.path().join(FILE);
+        let path = folder.path().join(LOG);
         let mut file = OpenOptions::new().append(true).open(&path).unwrap();
         file.write_all(b"{\"t\":5,\"no").unwrap();
         write(2);
-        assert_eq!(read(&path).unwrap(), (vec![line(1), line(2)], 1));
+        write(3);
+        let log = Log::open(&path).unwrap();
+        assert_eq!((log.lines, log.lost.len()), (vec![line(1), line(2), line(3)], 1));
+        assert_eq!(std::fs::read(&path).unwrap().iter().filter(|byte| **byte == b'\n').count(), 4);
     }
 }

@@ -1,4 +1,4 @@
-//! The loop between the participant and the world: the same match on `Output` as in the simulator.
+//! The loop between the participant and the world.
 //!
 //! Invariants: a record is on disk before the participant hears of it, and a message leaves only when the participant says so; gradients and the disk
 //! never hold up the network; what a peer does can cost that peer, never the process.
@@ -7,9 +7,10 @@ mod complaints;
 mod error;
 mod events;
 mod glimpse;
-pub mod journal;
+mod journal;
 mod keeper;
 mod noise;
+mod outputs;
 mod session;
 mod status;
 mod terms;
@@ -20,7 +21,7 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use libp2p::{Multiaddr, PeerId};
-use protocol::{BudgetRule, Input, LogLine, Message, Output, PeerIx, RunEvent, Setup, Time};
+use protocol::{BudgetRule, Input, Message, Setup};
 use tokio::sync::watch;
 use tokio::time::Instant;
 
@@ -30,7 +31,7 @@ use crate::ledger::{Begun, Found, Ledger, Owner};
 use crate::network::{Control, Link, Network, Patience};
 use crate::schema::Schema;
 use crate::swarm_file::SwarmFile;
-use crate::wire::{Frame, Limits, Standing};
+use crate::wire::{Limits, Standing};
 use complaints::Complaints;
 pub use error::DriverError;
 use glimpse::Glimpses;
@@ -90,9 +91,7 @@ pub struct Driver {
     keeper: Keeper,
     worker: Worker,
     journal: Journal,
-    state: PathBuf,
     setup: Setup,
-    run: String,
     me: PeerId,
     message_noise: MessageNoise,
     links: BTreeMap<PeerId, Link>,
@@ -124,8 +123,7 @@ impl Driver {
         let (noise, message_noise) = noises(danger)?;
         check_noise(&message_noise, &found, &state)?;
         let ledger = ledger.with_units(units).with_seeded_noise(!message_noise.is_private());
-        let failed = |source| DriverError::Journal { folder: state.clone(), source };
-        let journal = Journal::open(&state).map_err(failed)?;
+        let journal = Journal::open(&state)?;
         let work = Work {
             settings: setup.work.clone(),
             model: setup.model.clone(),
@@ -159,8 +157,6 @@ impl Driver {
             keeper: Keeper::start(ledger).map_err(DriverError::Thread)?,
             worker: Worker::start(work).map_err(DriverError::Thread)?,
             journal,
-            state,
-            run: swarm.name,
             me,
             message_noise,
             links: BTreeMap::new(),
@@ -198,7 +194,7 @@ impl Driver {
     pub async fn run(mut self, stop: impl Future<Output = ()>) -> Result<Outcome, DriverError> {
         let finished = self.until(stop).await;
         if finished.is_ok() {
-            self.flush()?;
+            self.journal.flush()?;
         }
         let Self { network, keeper, stage, status, links, .. } = self;
         drop(links);
@@ -272,13 +268,15 @@ impl Driver {
         let noise = self.message_noise.take(me)?;
         let session = Session::new(place, &self.setup.settings, noise, clock, found);
         let stage = std::mem::replace(&mut self.stage, Stage::Running(Box::new(session)));
-        match found {
-            None => self.log(None, Time::default(), self.first_line())?,
+        let private = self.message_noise.is_private();
+        let line = match found {
+            None => self.setup.first_line("libp2p", env!("CARGO_PKG_VERSION"), private),
             Some(_) => {
-                let resumed = RunEvent::Resumed { private_noise: self.message_noise.is_private() };
-                self.log(Some(me), clock.now(), resumed)?;
+                let event = RunEvent::Resumed { private_noise: private };
+                LogLine { time: clock.now(), node: Some(me), event }
             }
-        }
+        };
+        self.journal.append(&line)?;
         self.status.send_modify(|status| {
             status.phase = Phase::Running;
             status.position = Some(me);
@@ -292,106 +290,10 @@ impl Driver {
         Ok(())
     }
 
-    fn first_line(&self) -> RunEvent {
-        RunEvent::Run {
-            run: self.run.clone(),
-            version: env!("CARGO_PKG_VERSION").into(),
-            driver: "libp2p".into(),
-            nodes: self.setup.settings.nodes as u32,
-            config_digest: self.setup.digest.to_string(),
-            config: self.setup.config.to_toml(),
-            release: self.setup.settings.release.clone(),
-            private_noise: self.message_noise.is_private(),
-            rho: self.setup.rho,
-        }
-    }
-
     fn feed(&mut self, input: Input) {
         if let Stage::Running(session) = &mut self.stage {
             session.handle(input);
         }
-    }
-
-    /// Does what the participant asks for: the same match as in the simulator.
-    fn drain(&mut self) -> Result<(), DriverError> {
-        let Stage::Running(session) = &mut self.stage else { return Ok(()) };
-        let mut changed = false;
-        while let Some(output) = session.node.poll_output() {
-            changed = true;
-            match output {
-                Output::Compute(job) => self.worker.compute(session.me, job),
-                Output::Record(record) => {
-                    self.status.send_if_modified(Status::on_record);
-                    self.keeper.record(record);
-                }
-                Output::Send { to, message } => {
-                    // What was released is in the log before anybody can have it.
-                    let failed = |source| DriverError::Journal { folder: self.state.clone(), source };
-                    self.journal.flush().map_err(failed)?;
-                    let sent = send(&session.roster, &self.links, &to, &message);
-                    self.status.send_if_modified(|status| {
-                        status.bytes.0 += sent * message.bytes();
-                        status.dropped += to.len() as u64 - sent;
-                        false
-                    });
-                }
-                Output::Log(event) => {
-                    self.status.send_if_modified(|status| {
-                        status.on_event(&event);
-                        false
-                    });
-                    let line = LogLine { time: session.clock.now(), node: Some(session.me), event: *event };
-                    let failed = |source| DriverError::Journal { folder: self.state.clone(), source };
-                    self.journal.append(&line).map_err(failed)?;
-                }
-                Output::Save(snapshot) => {
-                    let snapshot = *snapshot;
-                    let promises = session.promises(&snapshot);
-                    session.saved = Some(snapshot.clone());
-                    if !promises {
-                        self.keeper.save(snapshot);
-                    } else if !self.keeper.save_now(snapshot) {
-                        // What follows would give the promise.
-                        return Err(self.keeper.failure());
-                    }
-                }
-                Output::Done => {
-                    session.done = Some(Instant::now());
-                    self.keeper.finish();
-                    self.links.values().for_each(|link| {
-                        // A full queue: the peer asks, or finds us gone.
-                        let _ = link.send(Frame::Finished);
-                    });
-                }
-            }
-        }
-        if changed {
-            self.flush()?;
-            self.show();
-        }
-        Ok(())
-    }
-
-    fn show(&mut self) {
-        let Stage::Running(session) = &self.stage else { return };
-        let rules = &self.setup.settings.budget;
-        self.status.send_modify(|status| {
-            status.round = session.node.round();
-            status.spent = rules.iter().map(|rule| rule.name.clone()).zip(session.node.spent()).collect();
-            if session.done.is_some() {
-                status.phase = Phase::Done;
-            }
-        });
-    }
-
-    fn log(&mut self, node: Option<u32>, time: Time, event: RunEvent) -> Result<(), DriverError> {
-        let failed = |source| DriverError::Journal { folder: self.state.clone(), source };
-        self.journal.append(&LogLine { time, node, event }).map_err(failed)
-    }
-
-    fn flush(&mut self) -> Result<(), DriverError> {
-        let failed = |source| DriverError::Journal { folder: self.state.clone(), source };
-        self.journal.flush().map_err(failed)
     }
 
     /// Whether nobody needs this node any more.
@@ -437,11 +339,4 @@ fn standing(found: &Found) -> Standing {
 /// The start of a run, now.
 fn begun_now(roster: Roster) -> Begun {
     Begun { roster, at: unix_micros() }
-}
-
-/// Queues a message for peers; how many of them have a link that takes it.
-fn send(roster: &Roster, links: &BTreeMap<PeerId, Link>, to: &[PeerIx], message: &Message) -> u64 {
-    let link = |&to: &PeerIx| roster.peer(to).and_then(|peer| links.get(peer));
-    let taken = |link: &&Link| link.send(Frame::Message(message.clone())).is_ok();
-    to.iter().filter_map(link).filter(taken).count() as u64
 }

@@ -70,7 +70,7 @@ impl Session {
         let settings = Arc::new(Settings { run: run_id(settings.run, &roster), ..settings.clone() });
         let mut node = Node::new(me, Arc::clone(&settings), message_noise);
         if let Some(found) = found {
-            let first = first_snapshot(&settings);
+            let first = Snapshot::first(&settings);
             node = node.restored(found.snapshot.as_ref().unwrap_or(&first), found.records);
         }
         let saved = found.and_then(|found| found.snapshot.clone());
@@ -105,13 +105,6 @@ fn run_id(run: RunId, roster: &Roster) -> RunId {
     let digest = roster.digest().0;
     let (first, _) = digest.split_at(8);
     RunId(run.0 ^ u64::from_le_bytes(first.try_into().expect("eight bytes")))
-}
-
-/// Where a node stands that crashed before its first snapshot.
-fn first_snapshot(settings: &Settings) -> Snapshot {
-    let members = (0..settings.nodes as PeerIx).collect();
-    let model = settings.initial.clone();
-    Snapshot { epoch: 0, members, round: 0, version: 0, model, records: 0, spent: Vec::new(), acceptor: None }
 }
 
 #[cfg(test)]

@@ -2,13 +2,13 @@
 
 use libp2p::{Multiaddr, PeerId};
 use protocol::{PeerIx, RunEvent};
-use serde::Serialize;
+use serde::{Deserialize, Deserializer, Serialize};
 
-/// A picture of a node; sent whenever it changes.
-#[derive(Debug, Clone, Serialize)]
+/// A picture of a node; sent whenever it changes, and as JSON from a process to the one that started it.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Status {
     /// The node's identity.
-    #[serde(serialize_with = "as_text")]
+    #[serde(serialize_with = "as_text", deserialize_with = "from_text")]
     pub me: PeerId,
     /// Its position, once the run has begun.
     pub position: Option<PeerIx>,
@@ -22,7 +22,7 @@ pub struct Status {
     #[serde(skip)]
     pub linked: Vec<PeerIx>,
     /// Where it can be reached.
-    #[serde(serialize_with = "as_texts")]
+    #[serde(serialize_with = "as_texts", deserialize_with = "from_texts")]
     pub addresses: Vec<Multiaddr>,
     /// The round that it is in, or has finished last.
     pub round: u32,
@@ -31,6 +31,7 @@ pub struct Status {
     /// Loss on the node's own data at the last contribution.
     pub loss: Option<f64>,
     /// What was spent, by each limit: its name, and the part of it.
+    #[serde(deserialize_with = "parts")]
     pub spent: Vec<(String, f64)>,
     /// Contributions made since the process started.
     pub released: u64,
@@ -45,7 +46,7 @@ pub struct Status {
 }
 
 /// What a node does.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Phase {
     /// Looks for the others.
@@ -113,4 +114,38 @@ fn as_text<S: serde::Serializer>(value: &PeerId, serializer: S) -> Result<S::Ok,
 
 fn as_texts<S: serde::Serializer>(values: &[Multiaddr], serializer: S) -> Result<S::Ok, S::Error> {
     serializer.collect_seq(values.iter().map(Multiaddr::to_string))
+}
+
+fn from_text<'de, D: Deserializer<'de>>(deserializer: D) -> Result<PeerId, D::Error> {
+    String::deserialize(deserializer)?.parse().map_err(serde::de::Error::custom)
+}
+
+fn from_texts<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Vec<Multiaddr>, D::Error> {
+    let texts = Vec::<String>::deserialize(deserializer)?;
+    texts.iter().map(|text| text.parse().map_err(serde::de::Error::custom)).collect()
+}
+
+/// JSON has no infinity: a part that is not there was all and more.
+fn parts<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Vec<(String, f64)>, D::Error> {
+    let parts = Vec::<(String, Option<f64>)>::deserialize(deserializer)?;
+    Ok(parts.into_iter().map(|(name, part)| (name, part.unwrap_or(f64::INFINITY))).collect())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_a_child_says_is_what_its_parent_hears() {
+        let mut status = Status::new(PeerId::random(), (3, 20));
+        status.addresses = vec!["/ip4/127.0.0.1/tcp/7000".parse().unwrap()];
+        status.spent = vec![("ε".into(), 0.25), ("a limit of 0".into(), f64::INFINITY)];
+        (status.position, status.phase, status.bytes) = (Some(1), Phase::Running, (12, 34));
+        let heard: Status = serde_json::from_str(&serde_json::to_string(&status).unwrap()).unwrap();
+        assert_eq!(heard, status);
+        // Links stay in the process.
+        status.linked = vec![0, 2];
+        let heard: Status = serde_json::from_str(&serde_json::to_string(&status).unwrap()).unwrap();
+        assert!(heard.linked.is_empty());
+    }
 }

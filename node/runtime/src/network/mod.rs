@@ -22,6 +22,7 @@ use std::sync::Arc;
 
 use libp2p::{Multiaddr, PeerId};
 use protocol::Digest;
+use protocol::Hint;
 use tokio::sync::{mpsc, watch};
 use tokio::task::JoinHandle;
 
@@ -195,9 +196,8 @@ pub enum NetworkError {
     Start(#[source] io::Error),
 }
 
-impl NetworkError {
-    /// What to try.
-    pub fn hint(&self) -> Option<String> {
+impl Hint for NetworkError {
+    fn hint(&self) -> Option<String> {
         match self {
             Self::Listen { .. } => {
                 Some("an address looks like `/ip4/0.0.0.0/tcp/7000`; port 0 takes a free one".into())

@@ -2,7 +2,7 @@
 
 use crate::finding::{Finding, Measure, Report, Verdict};
 
-use super::{bound, digits};
+use super::{at_least, bound, digits};
 
 /// The report as Markdown; it refers to `audit.svg` beside it.
 pub fn markdown(report: &Report) -> String {
@@ -53,8 +53,8 @@ fn row(finding: &Finding) -> String {
         finding.attack,
         finding.target,
         upper.delta,
-        digits(lower.epsilon),
-        lower.gaussian.map_or_else(String::new, digits),
+        at_least(lower.epsilon),
+        lower.gaussian.map_or_else(String::new, at_least),
         bound(upper.epsilon),
         upper.analysis,
         if finding.passed { "passed" } else { "**failed**" }

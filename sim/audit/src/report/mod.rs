@@ -6,22 +6,32 @@ mod picture;
 pub use markdown::markdown;
 pub use picture::picture;
 
-/// Three digits that count; whole numbers as they are.
+use privacy::number::{Precision, down, near, up};
+
+/// A measured number with three digits that count; whole numbers as they are.
 pub fn digits(value: f64) -> String {
-    match value.abs() {
-        0.0 => "0".into(),
-        ..1e6 if value == libm::trunc(value) => format!("{value:.0}"),
-        1000.0.. => format!("{value:.0}"),
-        100.0.. => format!("{value:.1}"),
-        1.0.. => format!("{value:.2}"),
-        0.001.. => format!("{value:.3}"),
-        _ => format!("{value:.1e}"),
-    }
+    near(value, precision(value))
 }
 
-/// An upper bound, infinite where there is none.
+/// A lower bound, rounded down: no more is claimed than was proved.
+pub fn at_least(epsilon: f64) -> String {
+    down(epsilon, precision(epsilon))
+}
+
+/// An upper bound, rounded up; infinite where there is none.
 pub fn bound(epsilon: Option<f64>) -> String {
-    epsilon.map_or_else(|| "∞".into(), digits)
+    epsilon.map_or_else(|| "∞".into(), |epsilon| up(epsilon, precision(epsilon)))
+}
+
+fn precision(value: f64) -> Precision {
+    match value.abs() {
+        ..1e6 if value == libm::trunc(value) => Precision::Decimals(0),
+        1000.0.. => Precision::Decimals(0),
+        100.0.. => Precision::Decimals(1),
+        1.0.. => Precision::Decimals(2),
+        0.001.. => Precision::Decimals(3),
+        _ => Precision::Short,
+    }
 }
 
 #[cfg(test)]
@@ -36,5 +46,17 @@ mod tests {
         );
         assert_eq!([0.000_123, 123.45].map(digits), ["1.2e-4", "123.5"]);
         assert_eq!((bound(None), bound(Some(0.5))), ("∞".to_owned(), "0.500".to_owned()));
+    }
+
+    #[test]
+    fn what_the_account_allows_goes_up_and_what_was_proved_goes_down() {
+        for (value, above, below) in [
+            (2.44492, "2.45", "2.44"),
+            (0.88211, "0.883", "0.882"),
+            (123.44, "123.5", "123.4"),
+            (2.0, "2", "2"),
+        ] {
+            assert_eq!((bound(Some(value)).as_str(), at_least(value).as_str()), (above, below));
+        }
     }
 }

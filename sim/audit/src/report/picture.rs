@@ -4,7 +4,7 @@ use topology::svg::{Element, Svg};
 
 use crate::finding::{Finding, Report};
 
-use super::{bound, digits};
+use super::{at_least, bound};
 
 const WIDTH: f64 = 860.0;
 const LEFT: f64 = 330.0;
@@ -74,7 +74,7 @@ fn line(finding: &Finding, y: f64, scale: f64) -> Element {
         let mark = Element::new("line").attribute("class", "up").number("x1", x).number("x2", x);
         group.push(mark.number("y1", y + 1.0).number("y2", y + 27.0));
     }
-    let figures = format!("{} ≤ {}", digits(lower.epsilon), bound(upper.epsilon));
+    let figures = format!("{} ≤ {}", at_least(lower.epsilon), bound(upper.epsilon));
     let figures = if finding.passed { figures } else { figures.replace('≤', ">") };
     group.push(word(LEFT - 92.0, y + 18.0, &figures, ("ink", 12.0)));
     group

@@ -6,12 +6,13 @@ mod table;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
-use audit::{Attack, AuditError, Report, Request, Sabotage, Verdict};
-use protocol::Setup;
+use audit::{Attack, Report, Request, Sabotage, Verdict};
 use protocol::config::{Config, Layer};
+use protocol::{Setup, folder};
 
 use crate::failure::{Failure, Result};
-use crate::{output, progress};
+use crate::output::{self, Format};
+use crate::progress;
 
 /// Attack a scenario as its own nodes could: lower bounds on ε beside the account's upper bound
 #[derive(Debug, clap::Args)]
@@ -67,16 +68,10 @@ pub(crate) struct Args {
     sabotage: Option<Sabotage>,
 }
 
-#[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
-enum Format {
-    Table,
-    Json,
-}
-
 /// Exit code 1 where a lower bound is above the account's upper bound, 2 where none of the attacks that were asked for applies.
 pub(crate) fn run(args: &Args) -> Result<ExitCode> {
     let report = audited(args, Setup::new(config(args)?)?)?;
-    let json = serde_json::to_string_pretty(&report).map_err(|error| Failure::of(error, None))? + "\n";
+    let json = output::json(&report)?;
     if let Some(folder) = &args.out {
         write_folder(folder, &report, &json)?;
     }
@@ -116,7 +111,7 @@ fn audited(args: &Args, setup: Setup) -> Result<Report> {
 /// The log of the run, where a run was given.
 fn log_of(path: &Path) -> Option<PathBuf> {
     match path.is_dir() {
-        true => Some(path.join("log.jsonl")),
+        true => Some(path.join(folder::LOG)),
         false => path.extension().is_some_and(|extension| extension == "jsonl").then(|| path.to_owned()),
     }
 }
@@ -125,7 +120,7 @@ fn log_of(path: &Path) -> Option<PathBuf> {
 fn config(args: &Args) -> Result<Config> {
     let set: Vec<&str> = args.set.iter().map(String::as_str).collect();
     let Some(path) = &args.config else { return Ok(audit::built_in(&set)?) };
-    let beside = path.join("config.toml");
+    let beside = path.join(folder::CONFIG);
     let base = match log_of(path) {
         Some(_) if beside.is_file() => read(&beside)?,
         Some(log) => {
@@ -179,11 +174,4 @@ fn pair(text: &str) -> std::result::Result<(usize, usize), String> {
         .split_once(',')
         .and_then(|(source, watcher)| Some((source.trim().parse().ok()?, watcher.trim().parse().ok()?)));
     numbers.ok_or_else(|| "use two numbers of nodes: `3,0` is what node 0 learns about node 3".to_owned())
-}
-
-impl From<AuditError> for Failure {
-    fn from(error: AuditError) -> Self {
-        let hint = error.hint();
-        Self::of(error, hint)
-    }
 }

@@ -1,6 +1,6 @@
 //! An audit for people: bounds, then figures, then the verdict.
 
-use audit::report::{bound, digits};
+use audit::report::{at_least, bound, digits};
 use audit::{Finding, Report, Verdict};
 
 use crate::table::Table;
@@ -43,8 +43,8 @@ fn bounds(findings: &[&Finding]) -> String {
             finding.attack.to_owned(),
             finding.target.clone(),
             upper.delta.to_string(),
-            digits(lower.epsilon),
-            lower.gaussian.map_or_else(|| "-".into(), digits),
+            at_least(lower.epsilon),
+            lower.gaussian.map_or_else(|| "-".into(), at_least),
             bound(upper.epsilon),
             upper.analysis.clone(),
             if finding.passed { "passed".into() } else { "FAILED".into() },

@@ -144,8 +144,5 @@ pub(super) fn save_model(
         guarantee: "see the run's report".into(),
         about: about.entries(),
     };
-    checkpoint::save(path, model, &outcome.model, &info).map_err(|error| {
-        let hint = error.hint();
-        Failure::of(error, Some(hint))
-    })
+    Ok(checkpoint::save(path, model, &outcome.model, &info)?)
 }

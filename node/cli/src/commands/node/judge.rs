@@ -1,13 +1,14 @@
 //! How good the node's model is, now and then while it runs. For the page and the node's own metrics: nothing of it is sent, and nothing is in the log.
 
 use super::metrics::Metrics;
+use super::told::Told;
 use dashboard::{Board, Judged, Vitals};
 use learn::data::Dataset;
 use learn::metrics;
 use learn::model::{self, Model};
 use protocol::Setup;
 use protocol::config::AlgorithmKind;
-use runtime::driver::{Glimpse, Phase, Status};
+use runtime::driver::{Glimpse, Status};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 use tokio::sync::watch;
@@ -81,28 +82,11 @@ pub(super) async fn tell(
     loop {
         let picture = status.borrow_and_update().clone();
         let judged = judged.as_ref().and_then(|judged| *judged.borrow());
-        board.vitals(0, vitals(picture, judged));
+        let linked = Some(picture.linked.clone());
+        board.vitals(0, Vitals { linked, ..Told { status: picture, judged }.vitals() });
         if status.changed().await.is_err() {
             return;
         }
         tokio::time::sleep(VITALS_PAUSE).await;
-    }
-}
-
-fn vitals(status: Status, judged: Option<Judged>) -> Vitals {
-    let phase = match status.phase {
-        Phase::Gathering => "gathering",
-        Phase::Running => "running",
-        Phase::Done => "done",
-    };
-    Vitals {
-        phase: phase.into(),
-        position: status.position,
-        bytes: status.bytes,
-        dropped: status.dropped,
-        spent: status.spent,
-        notice: status.notice,
-        judged,
-        linked: Some(status.linked),
     }
 }

@@ -8,19 +8,21 @@ mod quality;
 mod screen;
 mod seen;
 pub(crate) mod stop;
+mod told;
 
 use super::page::HttpArgs;
 use super::warnings;
 use crate::failure::{Failure, Result};
 use dashboard::{Board, Facts, Only, Outline, Scene};
-use protocol::Setup;
+use protocol::{Setup, folder};
 use runtime::Multiaddr;
-use runtime::driver::{Driver, DriverError, Options, Outcome, journal};
-use runtime::identity::{Identity, IdentityError};
+use runtime::driver::{Driver, Options, Outcome};
+use runtime::identity::Identity;
 use runtime::network::Patience;
-use runtime::swarm_file::{SwarmFile, SwarmFileError};
+use runtime::swarm_file::SwarmFile;
 use std::path::PathBuf;
 use std::process::ExitCode;
+pub(crate) use told::Told;
 
 const EXAMPLES: &str = "\
 Examples:
@@ -32,9 +34,6 @@ Examples:
   murmur node id --state DIR --listen /ip4/0.0.0.0/tcp/7000        who would I be, and where?
 
 Stop it with ctrl-c and start it with the same command: it goes on where it was.";
-
-/// Name of the model in the folder of a node.
-pub(crate) const MODEL_FILE: &str = "model.safetensors";
 
 /// Arguments of `murmur node`.
 #[derive(Debug, clap::Args)]
@@ -164,7 +163,7 @@ fn run_node(args: &RunArgs) -> Result<ExitCode> {
     let (model, digest, about) = (setup.model.clone(), setup.digest, setup.about());
     let exam = quality::Exam::of(&setup);
     let (outline, facts) = about_page(&setup);
-    let mut page = args.http.serve(place, outline, vec![args.state.join(journal::FILE)], facts)?;
+    let mut page = args.http.serve(place, outline, vec![args.state.join(folder::LOG)], facts)?;
     let options = Options {
         swarm,
         setup,
@@ -182,7 +181,7 @@ fn run_node(args: &RunArgs) -> Result<ExitCode> {
     tokio.shutdown_background();
     let outcome = outcome?;
     seen.keep();
-    let model_file = args.state.join(MODEL_FILE);
+    let model_file = args.state.join(folder::MODEL);
     data::save_model(&model_file, (model.as_ref(), digest, &about), &outcome)?;
     screen::farewell(&outcome, &args.state);
     if let (Some(exam), true) = (exam, outcome.finished && !outcome.model.is_empty()) {
@@ -223,25 +222,4 @@ async fn drive(options: Options, args: &RunArgs, board: Option<Board>) -> Result
     // The driver is gone, so the screen ends after its last picture.
     let _ = shown.await;
     Ok(outcome?)
-}
-
-impl From<IdentityError> for Failure {
-    fn from(error: IdentityError) -> Self {
-        let hint = error.hint();
-        Self::of(error, hint)
-    }
-}
-
-impl From<SwarmFileError> for Failure {
-    fn from(error: SwarmFileError) -> Self {
-        let hint = error.hint();
-        Self::of(error, hint)
-    }
-}
-
-impl From<DriverError> for Failure {
-    fn from(error: DriverError) -> Self {
-        let hint = error.hint();
-        Self::of(error, hint)
-    }
 }

@@ -1,9 +1,10 @@
 //! What a node shows: one line that stays up to date where somebody watches, or JSON lines.
 
 use super::Log;
+use super::told::Told;
 use dashboard::Judged;
+use privacy::number::{Precision, down, up};
 use runtime::driver::{Outcome, Phase, Status};
-use serde::Serialize;
 use std::io::{IsTerminal, Write};
 use std::path::Path;
 use std::time::Duration;
@@ -43,7 +44,7 @@ pub(super) async fn show(
         match log {
             Log::Json => {
                 let judged = judged.as_ref().and_then(|judged| *judged.borrow());
-                lines.print(&Line { status: &picture, judged });
+                lines.print(&Told { status: picture.clone(), judged });
             }
             Log::Text if live => drawn = redraw(&page(&picture), drawn),
             Log::Text => {
@@ -64,16 +65,6 @@ pub(super) async fn show(
             _ = status.wait_for(|status| status.addresses != picture.addresses) => {}
         }
     }
-}
-
-/// What a JSON line says.
-#[derive(Serialize)]
-struct Line<'a> {
-    #[serde(flatten)]
-    status: &'a Status,
-    /// How good the model is, where that was asked for.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    judged: Option<Judged>,
 }
 
 /// JSON lines on stdout, from a thread of their own: a reader that does not read must not stop the training.
@@ -102,7 +93,7 @@ impl JsonLines {
         Self { lines, done }
     }
 
-    fn print(&self, line: &Line<'_>) {
+    fn print(&self, line: &Told) {
         if let Ok(mut line) = serde_json::to_string(line) {
             line.push('\n');
             let _ = self.lines.try_send(line);
@@ -135,8 +126,9 @@ fn page(status: &Status) -> String {
         text.push_str(&format!("loss       {loss:.4} on own data\n"));
     }
     for (name, part) in &status.spent {
-        let (spent, left) = (100.0 * part, 100.0 * (1.0 - part).max(0.0));
-        text.push_str(&format!("privacy    {spent:.1} % spent, {left:.1} % left of {name}\n"));
+        let spent = up(100.0 * part, Precision::Decimals(1));
+        let left = down(100.0 * (1.0 - part).max(0.0), Precision::Decimals(1));
+        text.push_str(&format!("privacy    {spent} % spent, {left} % left of {name}\n"));
     }
     if let Some(notice) = &status.notice {
         text.push_str(&format!("notice     {notice}\n"));

@@ -3,7 +3,7 @@
 use super::numbers::number;
 use super::{event_spec, pretty_json};
 use crate::failure::{Failure, Result};
-use crate::output;
+use crate::output::{self, Format};
 use privacy::event::{Adjacency, DpEvent};
 use privacy::question::account::{Answer, Ask, Question, Status};
 use std::path::{Path, PathBuf};
@@ -47,12 +47,6 @@ pub(super) struct Args {
     /// Write to this file instead of the terminal; it is replaced only when everything is ready
     #[arg(long, value_name = "FILE")]
     out: Option<PathBuf>,
-}
-
-#[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
-enum Format {
-    Table,
-    Json,
 }
 
 /// Runs the command.

@@ -4,7 +4,7 @@ use super::numbers::{not_negative, plain, positive, probability, rounded_up};
 use super::situation::SituationArgs;
 use super::{sorted_json, watched};
 use crate::failure::Result;
-use crate::output;
+use crate::output::{self, Format};
 use privacy::network::calibrate::Target;
 use privacy::question::calibrate::{Answer, Question};
 use std::path::PathBuf;
@@ -51,12 +51,6 @@ Examples:
   murmur privacy calibrate --epsilon 1 --delta 1e-5 --schedule shuffled-doubling --nodes 64 --rounds 100 --analysis rounds
   murmur privacy calibrate --epsilon 1 --delta 1e-5 --of mean --topology torus:8x8 --rounds 50 --analysis contractive
   murmur privacy calibrate --epsilon 2 --delta 1e-6 --of pair:3,0 --topology karate --steps 4 --analysis rounds";
-
-#[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
-enum Format {
-    Table,
-    Json,
-}
 
 /// Which loss, in words that mean something.
 fn of(text: &str) -> std::result::Result<String, &'static str> {

@@ -4,7 +4,7 @@ use super::numbers::{plain, probability, rounded_up};
 use super::situation::NoiseArgs;
 use super::{sorted_json, watched};
 use crate::failure::Result;
-use crate::output;
+use crate::output::{self, Format};
 use crate::table::Table;
 use privacy::question::compare::{Answer, Question};
 use std::path::PathBuf;
@@ -54,12 +54,6 @@ const EXAMPLES: &str = "\
 Examples:
   murmur privacy compare ring:64 torus:8x8 hypercube:64 regular:64,degree=4
   murmur privacy compare karate florentine --accelerated";
-
-#[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
-enum Format {
-    Table,
-    Json,
-}
 
 /// Compares and prints.
 pub(crate) fn run(args: &Args) -> Result<ExitCode> {

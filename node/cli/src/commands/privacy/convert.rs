@@ -4,7 +4,7 @@ use super::numbers::{number, number_down};
 use super::sorted_json;
 use super::words::one_of;
 use crate::failure::{Failure, Result};
-use crate::output;
+use crate::output::{self, Format};
 use privacy::question::convert::{Answer, Kind, Outcome, Question, Source, Target};
 use std::path::PathBuf;
 use std::process::ExitCode;
@@ -61,12 +61,6 @@ pub(super) struct Args {
     /// Write to this file instead of the terminal; it is replaced only when everything is ready
     #[arg(long, value_name = "FILE")]
     out: Option<PathBuf>,
-}
-
-#[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
-enum Format {
-    Table,
-    Json,
 }
 
 fn word(target: Target) -> &'static str {

@@ -74,8 +74,7 @@ fn sampled(event: DpEvent, keys: &mut Keys<'_>) -> Result<DpEvent> {
 
 /// An impossible event, with the text that gave it.
 pub(super) fn event_failure(text: &str, error: EventError) -> Failure {
-    let hint = error.hint();
-    Failure::of(error, Some(hint)).context(format!("`{text}` is not a possible event"))
+    Failure::from(error).context(format!("`{text}` is not a possible event"))
 }
 
 fn kinds() -> &'static str {

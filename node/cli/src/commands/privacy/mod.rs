@@ -16,7 +16,7 @@ mod summary;
 mod words;
 
 use crate::failure::{Failure, Result};
-use crate::progress;
+use crate::{output, progress};
 use privacy::network::Waiting;
 use privacy::question::QuestionError;
 use serde::Serialize;
@@ -83,7 +83,5 @@ fn sorted_json(answer: &impl Serialize) -> Result<Vec<u8>> {
 
 /// JSON for programs, with a newline at its end.
 fn pretty_json(answer: &impl Serialize) -> Result<Vec<u8>> {
-    let mut bytes = serde_json::to_vec_pretty(answer).map_err(|error| Failure::of(error, None))?;
-    bytes.push(b'\n');
-    Ok(bytes)
+    Ok(output::json(answer)?.into_bytes())
 }

@@ -5,7 +5,7 @@ mod browser;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
-use report::{Ledger, Options, Report, ReportError, Source, SourceError};
+use report::{Ledger, Options, Report, Source};
 use runtime::ledger::{self, LedgerError};
 
 use crate::failure::{Failure, Result};
@@ -156,25 +156,8 @@ fn open(path: &Path) -> Result<Source> {
                     folder.display()
                 );
             }
-            Err(error) => {
-                let hint = error.hint();
-                return Err(Failure::of(error, hint));
-            }
+            Err(error) => return Err(error.into()),
         }
     }
     Ok(source)
-}
-
-impl From<SourceError> for Failure {
-    fn from(error: SourceError) -> Self {
-        let hint = error.hint();
-        Self::of(error, hint)
-    }
-}
-
-impl From<ReportError> for Failure {
-    fn from(error: ReportError) -> Self {
-        let hint = error.hint();
-        Self::of(error, hint)
-    }
 }

@@ -8,14 +8,11 @@ mod sweep;
 use std::path::PathBuf;
 use std::process::ExitCode;
 
-use protocol::SetupError;
-use protocol::config::{Config, ConfigError, Layer};
-use sim::folder::FolderError;
-use sim::run::RunError;
-use sim::sweep::{Axis, SweepError};
+use protocol::config::{Config, Layer};
+use sim::sweep::Axis;
 
 use crate::failure::{Failure, Result};
-use crate::output;
+use crate::output::{self, Format};
 
 /// Simulate a swarm: learning, faults and what everybody learns about everybody else
 #[derive(Debug, clap::Args)]
@@ -58,12 +55,6 @@ pub(crate) struct Args {
     dump_config: bool,
 }
 
-#[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
-enum Format {
-    Table,
-    Json,
-}
-
 /// More threads than any machine has cores are a mistake, and starting them takes longer than most runs.
 fn threads(text: &str) -> std::result::Result<usize, String> {
     const MOST: usize = 1_024;
@@ -103,39 +94,4 @@ fn layers(args: &Args) -> Result<Vec<Layer>> {
         layers.push(Layer::from_flags("--seed", &[format!("seed={seed}")])?);
     }
     Ok(layers)
-}
-
-impl From<ConfigError> for Failure {
-    fn from(error: ConfigError) -> Self {
-        let hint = error.hint();
-        Self::of(error, hint)
-    }
-}
-
-impl From<SetupError> for Failure {
-    fn from(error: SetupError) -> Self {
-        let hint = error.hint();
-        Self::of(error, hint)
-    }
-}
-
-impl From<RunError> for Failure {
-    fn from(error: RunError) -> Self {
-        let hint = error.hint();
-        Self::of(error, hint)
-    }
-}
-
-impl From<SweepError> for Failure {
-    fn from(error: SweepError) -> Self {
-        let hint = error.hint();
-        Self::of(error, hint)
-    }
-}
-
-impl From<FolderError> for Failure {
-    fn from(error: FolderError) -> Self {
-        let hint = error.hint();
-        Self::of(error, Some(hint))
-    }
 }

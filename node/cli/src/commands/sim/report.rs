@@ -1,21 +1,11 @@
 //! What a run came to, for people and for programs.
 
-use protocol::Setup;
-use protocol::account::Figure;
-use protocol::work::Adjacency;
-use serde::Serialize;
-use sim::run::RunResult;
+use protocol::{RunResult, Setup};
 use sim::sweep::Summary;
 
-use crate::failure::{Failure, Result};
-use crate::table::{Table, rounded_up};
+use crate::figures::{measured, privacy_table, sentence, short_loss};
+use crate::table::Table;
 use learn::metrics::MeanSpread;
-
-/// Pretty JSON with a newline.
-pub(super) fn json(value: &impl Serialize) -> Result<String> {
-    let text = serde_json::to_string_pretty(value).map_err(|error| Failure::of(error, None))?;
-    Ok(text + "\n")
-}
 
 /// The result as a table.
 pub(super) fn table(setup: &Setup, result: &RunResult) -> String {
@@ -36,24 +26,15 @@ pub(super) fn table(setup: &Setup, result: &RunResult) -> String {
         row("test accuracy", format!("{:.1} %", 100.0 * accuracy));
     }
     if let Some(loss) = result.test_loss {
-        row(if is_mean { "squared error" } else { "test loss" }, significant(loss));
+        row(if is_mean { "squared error" } else { "test loss" }, measured(loss));
     }
-    row("consensus distance", result.consensus_distance.map_or_else(|| "not finite".into(), significant));
+    row("consensus distance", result.consensus_distance.map_or_else(|| "not finite".into(), measured));
     row("bytes per node", bytes(result.bytes_per_node));
     row("broken rounds", result.broken_rounds.to_string());
     row("virtual time", format!("{:.3} s", result.time));
-    row("noise multiplier", significant(result.noise_multiplier));
+    row("noise multiplier", measured(result.noise_multiplier));
     let privacy = &result.privacy;
-    text.push_str(&format!("\nPrivacy of one {} at δ = {}\n", unit(privacy.adjacency), privacy.delta));
-    let mut figures = Table::new(["who watches", "ε", "analysis"]);
-    for (name, figure) in [
-        ("worst pair", &privacy.worst),
-        ("mean over pairs", &privacy.mean),
-        ("sees every message", &privacy.local),
-    ] {
-        figures.row([name.into(), epsilon(figure), figure.analysis.clone()]);
-    }
-    text.push_str(&figures.render());
+    text.push_str(&format!("\n{}", privacy_table(privacy)));
     if !privacy.private {
         text.push_str("\nThis is a simulation: its noise is seeded, so it protects nobody. The figures are what a real run would cost.\n");
     }
@@ -63,17 +44,10 @@ pub(super) fn table(setup: &Setup, result: &RunResult) -> String {
 /// One sentence for the model's metadata.
 pub(super) fn guarantee(result: &RunResult) -> String {
     let privacy = &result.privacy;
-    let worst = &privacy.worst;
     if privacy.local.epsilon.is_infinite() {
         return "none: contributions had no noise".into();
     }
-    format!(
-        "none: simulated with seeded noise. A real run would cost ε = {} at δ = {} for one {}, worst pair, by the analysis {}",
-        epsilon(worst),
-        privacy.delta,
-        unit(privacy.adjacency),
-        worst.analysis
-    )
+    format!("none: simulated with seeded noise. A real run would cost {}", sentence(privacy))
 }
 
 /// A sweep as a table: one row per point, mean ± spread over its seeds.
@@ -97,51 +71,29 @@ pub(super) fn sweep_table(keys: &[String], summaries: &[Summary]) -> String {
             spread(summary.test_loss.as_ref(), 1.0),
             spread(summary.consensus_distance.as_ref(), 1.0),
             summary.bytes_per_node.as_ref().map_or_else(String::new, |all| bytes(all.mean)),
-            spread(summary.epsilon_worst.as_ref(), 1.0),
-            spread(summary.epsilon_mean.as_ref(), 1.0),
-            spread(summary.epsilon_local.as_ref(), 1.0),
+            losses(summary.epsilon_worst.as_ref()),
+            losses(summary.epsilon_mean.as_ref()),
+            losses(summary.epsilon_local.as_ref()),
         ]));
     }
     table.render()
         + "\nSimulations: the noise is seeded, so they protect nobody; ε is what real runs would cost. Spread: standard deviation over seeds.\n"
 }
 
-fn unit(adjacency: Adjacency) -> &'static str {
-    match adjacency {
-        Adjacency::Record => "record",
-        Adjacency::Node => "node",
-    }
+fn spread(values: Option<&MeanSpread>, scale: f64) -> String {
+    shown(values, &|value| measured(scale * value))
 }
 
-fn spread(values: Option<&MeanSpread>, scale: f64) -> String {
+/// Mean and spread of a loss: the mean is rounded up.
+fn losses(values: Option<&MeanSpread>) -> String {
+    shown(values, &short_loss)
+}
+
+fn shown(values: Option<&MeanSpread>, mean: &dyn Fn(f64) -> String) -> String {
     match values {
         None => "-".into(),
-        Some(all) if all.count == 1 => significant(scale * all.mean),
-        Some(all) => format!("{} ± {}", significant(scale * all.mean), significant(scale * all.spread)),
-    }
-}
-
-fn epsilon(figure: &Figure) -> String {
-    match figure.epsilon {
-        f64::INFINITY => "∞".into(),
-        0.0 => "0".into(),
-        1000.0.. => rounded_up(figure.epsilon, 0),
-        100.0.. => rounded_up(figure.epsilon, 1),
-        1.0.. => rounded_up(figure.epsilon, 2),
-        0.01.. => rounded_up(figure.epsilon, 3),
-        _ => rounded_up(figure.epsilon, 6),
-    }
-}
-
-/// Three digits that count.
-fn significant(value: f64) -> String {
-    match value.abs() {
-        0.0 => "0".into(),
-        1000.0.. => format!("{value:.0}"),
-        100.0.. => format!("{value:.1}"),
-        1.0.. => format!("{value:.2}"),
-        0.01.. => format!("{value:.3}"),
-        _ => format!("{value:.1e}"),
+        Some(all) if all.count == 1 => mean(all.mean),
+        Some(all) => format!("{} ± {}", mean(all.mean), mean(all.spread)),
     }
 }
 
@@ -159,11 +111,15 @@ mod tests {
     use super::*;
 
     #[test]
-    fn numbers_are_short_and_keep_their_size() {
-        assert_eq!(
-            [0.0, 0.000_123, 0.0456, 1.234, 123.4, 12345.6].map(significant),
-            ["0", "1.2e-4", "0.046", "1.23", "123.4", "12346"]
-        );
+    fn sizes_are_short() {
         assert_eq!([12.0, 1_500.0, 2_345_678.0].map(bytes), ["12 B", "1.5 kB", "2.35 MB"]);
+    }
+
+    #[test]
+    fn a_mean_loss_over_seeds_is_never_printed_below_itself() {
+        let of = |values: &[f64]| MeanSpread::of(values).ok();
+        assert_eq!(losses(of(&[2.44492]).as_ref()), "2.45");
+        assert_eq!(losses(of(&[2.44492, 2.44492]).as_ref()), "2.45 ± 0");
+        assert_eq!(spread(of(&[0.91234]).as_ref(), 100.0), "91.23");
     }
 }

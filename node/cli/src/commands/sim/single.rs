@@ -2,17 +2,20 @@
 
 use std::process::ExitCode;
 
+use ::report::Folder;
 use learn::checkpoint::CheckpointInfo;
+use privacy::number::{Precision, up};
 use protocol::config::Config;
-use protocol::{LogLine, RunEvent, Setup};
+use protocol::folder::{METRICS, RESULT};
+use protocol::{LogLine, RunEvent, RunResult, Setup};
 use sim::Options;
-use sim::folder::Folder;
 use sim::metrics::{self, Row};
-use sim::run::{Done, RunResult};
+use sim::run::Done;
 
-use super::{Args, Format, report};
+use super::{Args, report};
 use crate::failure::{Failure, Result};
-use crate::{output, progress};
+use crate::output::{self, Format};
+use crate::progress;
 
 /// Nodes up to which a simulation ends with a report; `murmur report` makes it of any run.
 const MOST_REPORTED: usize = 64;
@@ -29,7 +32,7 @@ pub(super) fn run(args: &Args, config: Config) -> Result<ExitCode> {
     }
     let text = match args.format {
         Format::Table => report::table(&setup, &result),
-        Format::Json => report::json(&result)?,
+        Format::Json => output::json(&result)?,
     };
     output::write(None, text.as_bytes())?;
     Ok(ExitCode::SUCCESS)
@@ -71,16 +74,16 @@ fn missing_in(line: &LogLine) -> usize {
 
 /// Loss and ε, as far as they are known.
 fn so_far(row: &Row) -> String {
-    let shown = |name: &str, value: Option<f64>| value.map(|value| format!("{name} {value:.3}"));
-    let loss = row.train_loss.or(row.quality.test_loss);
-    let parts = [Some("rounds".to_owned()), shown("loss", loss), shown("ε", row.epsilon_worst)];
+    let loss = row.train_loss.or(row.quality.test_loss).map(|loss| format!("loss {loss:.3}"));
+    let epsilon = row.epsilon_worst.map(|epsilon| format!("ε {}", up(epsilon, Precision::Decimals(3))));
+    let parts = [Some("rounds".to_owned()), loss, epsilon];
     parts.into_iter().flatten().collect::<Vec<_>>().join("  ")
 }
 
 fn write_folder(folder: &mut Folder, setup: &Setup, done: &Done, result: &RunResult) -> Result<()> {
     folder.finish_log()?;
-    folder.write("metrics.csv", metrics::csv(&done.rows).as_bytes())?;
-    folder.write("result.json", report::json(result)?.as_bytes())?;
+    folder.write(METRICS, metrics::csv(&done.rows).as_bytes())?;
+    folder.write(RESULT, output::json(result)?.as_bytes())?;
     if done.model.is_empty() {
         eprintln!("note: no node was left at the end, so there is no model to save");
     } else if done.model.iter().all(|value| value.is_finite()) {
@@ -95,4 +98,25 @@ fn write_folder(folder: &mut Folder, setup: &Setup, done: &Done, result: &RunRes
         eprintln!("note: the models are not finite, so none was saved; a smaller `learning_rate` may help");
     }
     Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use protocol::judge::Quality;
+
+    #[test]
+    fn the_bar_never_shows_a_loss_below_itself() {
+        let row = Row {
+            round: 3,
+            time: 0.0,
+            train_loss: Some(0.25),
+            quality: Quality::default(),
+            bytes: 0,
+            epsilon_worst: Some(2.44441),
+            epsilon_mean: None,
+            epsilon_local: None,
+        };
+        assert_eq!(so_far(&row), "rounds  loss 0.250  ε 2.445");
+    }
 }

@@ -2,15 +2,16 @@
 
 use std::process::ExitCode;
 
+use protocol::RunResult;
 use protocol::config::Layer;
 use serde_json::{Value, json};
 use sim::Options;
-use sim::run::RunResult;
 use sim::sweep::{Axis, Sweep};
 
-use super::{Args, Format, report};
+use super::{Args, report};
 use crate::failure::{Failure, Result};
-use crate::{output, progress};
+use crate::output::{self, Format};
+use crate::progress;
 
 pub(super) fn run(args: &Args, layers: &[Layer], axes: &[Axis]) -> Result<ExitCode> {
     let sweep = Sweep::new(layers, axes, args.seeds.unwrap_or(1))?;
@@ -25,7 +26,7 @@ pub(super) fn run(args: &Args, layers: &[Layer], axes: &[Axis]) -> Result<ExitCo
             report::sweep_table(&keys, &summaries)
         }
         Format::Json => {
-            report::json(&json!({ "runs": runs(&sweep, &results)?, "summary": set_as_objects(&summaries)? }))?
+            output::json(&json!({ "runs": runs(&sweep, &results)?, "summary": set_as_objects(&summaries)? }))?
         }
     };
     output::write(None, text.as_bytes())?;

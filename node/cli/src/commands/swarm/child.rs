@@ -1,8 +1,8 @@
 //! One node process under a swarm: started with a pipe that it ends with, watched by its status lines.
 
+use crate::commands::node::Told;
 use crate::commands::page::TOKEN_VARIABLE;
 use crate::failure::{Failure, Result};
-use serde_json::Value;
 use std::path::{Path, PathBuf};
 use std::process::{ExitStatus, Stdio};
 use tokio::io::{AsyncBufReadExt, AsyncWriteExt, BufReader};
@@ -16,7 +16,7 @@ const LAST_LINES: usize = 12;
 #[derive(Debug)]
 pub(super) enum Report {
     /// A picture of the node.
-    Status(Value),
+    Told(Box<Told>),
     /// It ended.
     Ended(std::io::Result<ExitStatus>),
 }
@@ -111,8 +111,9 @@ async fn watch(
         let Some(stdout) = process.stdout.take() else { return };
         let mut lines = BufReader::new(stdout).lines();
         while let Ok(Some(line)) = lines.next_line().await {
-            if let Ok(status) = serde_json::from_str(&line) {
-                let _ = reports.send((index, Report::Status(status))).await;
+            match serde_json::from_str(&line) {
+                Ok(told) => drop(reports.send((index, Report::Told(told))).await),
+                Err(error) => tracing::debug!(node = index, %error, "a line of a child that is no picture"),
             }
         }
     };

@@ -1,8 +1,9 @@
 //! The live table of a swarm: one row per node and a bar, on stderr where somebody watches.
 
+use crate::commands::node::Told;
 use dashboard::Board;
 use indicatif::{MultiProgress, ProgressBar, ProgressDrawTarget, ProgressStyle};
-use serde_json::Value;
+use privacy::number::{Precision, up};
 
 /// Rows that are shown; the rest of a large swarm is in the bar.
 const ROWS: usize = 24;
@@ -34,27 +35,17 @@ impl Live {
     }
 
     /// Shows what a node reports.
-    pub(super) fn show(&mut self, node: usize, status: &Value) {
-        if let Some(board) = &self.board
-            && let Ok(vitals) = serde_json::from_value(status.clone())
-        {
-            board.vitals(node, vitals);
+    pub(super) fn show(&mut self, node: usize, told: &Told) {
+        if let Some(board) = &self.board {
+            board.vitals(node, told.vitals());
         }
-        let number = |key: &str| status[key].as_u64().unwrap_or(0);
+        let status = &told.status;
         if let Some(round) = self.rounds.get_mut(node) {
-            *round = number("round");
+            *round = u64::from(status.round);
         }
         self.bar.set_position(self.rounds.iter().copied().min().unwrap_or(0));
         if let Some(row) = self.rows.get(node) {
-            row.set_message(format!(
-                "{node:>4}  {:<10} {:>6} {:>8} {:>9} {:>7} {:>9}",
-                status["phase"].as_str().unwrap_or("starting"),
-                format!("{}/{}", number("present"), number("nodes")),
-                format!("{}/{}", number("round"), number("rounds")),
-                status["loss"].as_f64().map_or_else(|| "-".into(), |loss| format!("{loss:.4}")),
-                spent(status).map_or_else(|| "-".into(), |part| format!("{:.1} %", 100.0 * part)),
-                format!("{:.1} MB", status["bytes"][0].as_f64().unwrap_or(0.0) / 1e6),
-            ));
+            row.set_message(row_of(node, told));
         }
     }
 
@@ -76,8 +67,38 @@ impl Live {
     }
 }
 
-/// The largest part of a limit that was spent.
-fn spent(status: &Value) -> Option<f64> {
-    let parts = status["spent"].as_array()?;
-    parts.iter().filter_map(|part| part[1].as_f64()).reduce(f64::max)
+fn row_of(node: usize, told: &Told) -> String {
+    let status = &told.status;
+    let spent = |part: f64| format!("{} %", up(100.0 * part, Precision::Decimals(1)));
+    format!(
+        "{node:>4}  {:<10} {:>6} {:>8} {:>9} {:>7} {:>9}",
+        told.phase(),
+        format!("{}/{}", status.present, status.nodes),
+        format!("{}/{}", status.round, status.rounds),
+        status.loss.map_or_else(|| "-".into(), |loss| format!("{loss:.4}")),
+        told.most_spent().map_or_else(|| "-".into(), spent),
+        format!("{:.1} MB", status.bytes.0 as f64 / 1e6),
+    )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_row_shows_what_the_child_said_and_no_loss_below_itself() {
+        let me = runtime::identity::Identity::ephemeral().peer_id();
+        let line = format!(
+            r#"{{"me":"{me}","position":2,"phase":"running","nodes":4,"present":3,"addresses":["/ip4/127.0.0.1/tcp/7000"],"round":7,"rounds":20,
+            "loss":0.5,"spent":[["ε",0.24441],["own limit",0.44441]],"released":7,"recorded":7,"bytes":[1500000,0],"dropped":0,"notice":null,
+            "judged":{{"round":6,"accuracy":0.9,"loss":0.3}}}}"#
+        );
+        let told: Told = serde_json::from_str(&line).unwrap();
+        assert_eq!(row_of(2, &told), "   2  running       3/4     7/20    0.5000  44.5 %    1.5 MB");
+        let vitals = told.vitals();
+        assert_eq!(
+            (vitals.phase.as_str(), vitals.linked, vitals.judged.unwrap().round),
+            ("running", None, 6)
+        );
+    }
 }

@@ -6,6 +6,7 @@ mod ended;
 mod export;
 mod init;
 mod live;
+mod merge;
 mod report;
 mod run;
 

@@ -1,15 +1,16 @@
 //! What a swarm came to: a fold over its log, the models that its nodes hold, and two runs to compare with.
 
 use crate::failure::{Failure, Result};
-use crate::table::{Table, rounded_up};
+use crate::figures::{privacy_table, sentence};
+use crate::output;
+use ::report::Folder;
 use learn::checkpoint::CheckpointInfo;
-use protocol::account::{Account, Figure};
+use protocol::account::Account;
 use protocol::config::{Config, Layer};
-use protocol::{LogLine, RunEvent, Setup};
+use protocol::folder::RESULT;
+use protocol::judge::{Judge, mean_model};
+use protocol::{LogLine, RunEvent, RunResult, Setup};
 use serde::Serialize;
-use sim::folder::Folder;
-use sim::metrics::{Judge, mean_model};
-use sim::run::RunResult;
 
 /// The result: the same object as that of `murmur sim`, with what it is compared with.
 #[derive(Debug, Serialize)]
@@ -52,10 +53,7 @@ impl Report {
         account.settle_final();
         let privacy = account.summary();
         let all: Vec<&[f32]> = models.iter().map(Vec::as_slice).collect();
-        let quality = Judge::new(setup).judge(&all).map_err(|error| {
-            let hint = error.hint();
-            Failure::of(error, Some(hint))
-        })?;
+        let quality = Judge::new(setup).judge(&all)?;
         // Of a run that was stopped nobody says that it is finished.
         let finished = |line: &LogLine| match line.event {
             RunEvent::Finished { rounds, .. } => Some(rounds),
@@ -90,7 +88,7 @@ impl Report {
 
     /// Writes the files of the run folder.
     pub(super) fn write(&self, setup: &Setup, folder: &Folder) -> Result<()> {
-        folder.write("result.json", self.json()?.as_bytes())?;
+        folder.write(RESULT, self.json()?.as_bytes())?;
         if self.model.is_empty() || !self.model.iter().all(|value| value.is_finite()) {
             return Ok(());
         }
@@ -108,18 +106,11 @@ impl Report {
         if !privacy.private {
             return "none: the noise was seeded".into();
         }
-        format!(
-            "ε = {} at δ = {}, worst pair, adjacency {:?}, by the analysis {}",
-            epsilon(&privacy.worst),
-            privacy.delta,
-            privacy.adjacency,
-            privacy.worst.analysis
-        )
+        sentence(privacy)
     }
 
     pub(super) fn json(&self) -> Result<String> {
-        let text = serde_json::to_string_pretty(self).map_err(|error| Failure::of(error, None))?;
-        Ok(text + "\n")
+        output::json(self)
     }
 
     pub(super) fn table(&self) -> String {
@@ -146,27 +137,12 @@ impl Report {
         row("sent per node", format!("{:.2} MB", result.bytes_per_node / 1e6));
         row("broken rounds", result.broken_rounds.to_string());
         let privacy = &result.privacy;
-        text.push_str(
-            &format!("\nPrivacy of one {:?} at δ = {}\n", privacy.adjacency, privacy.delta).to_lowercase(),
-        );
-        let mut figures = Table::new(["who watches", "ε", "analysis"]);
-        for (name, figure) in [
-            ("worst pair", &privacy.worst),
-            ("mean over pairs", &privacy.mean),
-            ("sees every message", &privacy.local),
-        ] {
-            figures.row([name.into(), epsilon(figure), figure.analysis.clone()]);
-        }
-        text.push_str(&figures.render());
+        text.push_str(&format!("\n{}", privacy_table(privacy)));
         if !privacy.private {
             text.push_str("\nThe noise was seeded: this run protects nobody.\n");
         }
         text
     }
-}
-
-fn epsilon(figure: &Figure) -> String {
-    if figure.epsilon.is_finite() { rounded_up(figure.epsilon, 3) } else { "∞".into() }
 }
 
 /// Test accuracy of the same run with some settings changed; `None` where that cannot be run.

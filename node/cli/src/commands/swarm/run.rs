@@ -4,20 +4,21 @@ use super::check::configuration;
 use super::child::{self, Child};
 use super::ended::Ended;
 use super::live::Live;
+use super::merge::merge;
 use super::report::{Left, Report};
-use crate::commands::node::{MODEL_FILE, stop};
+use crate::commands::node::stop;
 use crate::commands::page::HttpArgs;
 use crate::failure::{Failure, Result};
-use crate::output;
+use crate::output::{self, Format};
 use dashboard::{Board, Facts, Only, Outline};
 use learn::checkpoint;
 use protocol::config::Config;
-use protocol::{LogLine, RunEvent, Setup};
+use protocol::{LogLine, RunEvent, Setup, folder};
+use report::Folder;
 use runtime::Secret;
-use runtime::driver::journal;
+use runtime::driver::Phase;
 use runtime::identity::Identity;
 use runtime::swarm_file::{Member, SwarmFile};
-use sim::folder::Folder;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::time::Duration;
@@ -49,14 +50,6 @@ pub(super) struct RunArgs {
     http: HttpArgs,
 }
 
-#[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
-enum Format {
-    /// Text for people
-    Table,
-    /// One JSON object
-    Json,
-}
-
 /// Starts the processes, waits for them and reports.
 pub(super) fn run(args: &RunArgs) -> Result<ExitCode> {
     let nodes = args.nodes.or(args.config.is_none().then_some(8));
@@ -68,7 +61,7 @@ pub(super) fn run(args: &RunArgs) -> Result<ExitCode> {
     let mut run_folder = Folder::create(&args.out, &config.name, &config.to_toml())?;
     let folder = run_folder.path().to_owned();
     let swarm = prepare(config, &folder)?;
-    let logs = (0..config.nodes).map(|node| node_folder(&folder, node).join(journal::FILE)).collect();
+    let logs = (0..config.nodes).map(|node| folder::node(&folder, node).join(folder::LOG)).collect();
     let facts = Facts::of(&setup);
     let mut page = args.http.serve(place, Outline::of(config, Only::Everybody), logs, || Ok(facts))?;
     let tokio = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
@@ -100,7 +93,7 @@ fn report(
     run_folder: &Folder,
 ) -> Result<()> {
     let folder = run_folder.path();
-    let models = (0..setup.config.nodes).filter_map(|node| model(setup, &node_folder(folder, node)));
+    let models = (0..setup.config.nodes).filter_map(|node| model(setup, &folder::node(folder, node)));
     let left = Left {
         setup,
         lines,
@@ -136,16 +129,12 @@ fn farewell(lines: &[LogLine], setup: &Setup, folder: &Path) {
     eprintln!("stopped {stands}; what the nodes have is in `{}`", folder.display());
 }
 
-fn node_folder(folder: &Path, node: usize) -> PathBuf {
-    folder.join("nodes").join(node.to_string())
-}
-
 /// Makes the folders, the identities and the swarm file. Identities are given out in their order, so that node `i` has position `i`.
 fn prepare(config: &Config, folder: &Path) -> Result<PathBuf> {
     let mut identities: Vec<Identity> = (0..config.nodes).map(|_| Identity::ephemeral()).collect();
     identities.sort_by_key(Identity::peer_id);
     for (node, identity) in identities.iter().enumerate() {
-        identity.save(&node_folder(folder, node))?;
+        identity.save(&folder::node(folder, node))?;
     }
     let secret = Secret::generate().map_err(|error| Failure::of(error, None))?;
     let member = |identity: &Identity| Member { peer: identity.peer_id(), addresses: Vec::new() };
@@ -157,7 +146,7 @@ fn prepare(config: &Config, folder: &Path) -> Result<PathBuf> {
         roster: identities.iter().map(member).collect(),
         schema: None,
     };
-    let path = folder.join("swarm.toml");
+    let path = folder.join(folder::SWARM);
     file.create(&path)?;
     Ok(path)
 }
@@ -172,7 +161,7 @@ async fn supervise(config: &Config, swarm: &Path, folder: &Path, board: Option<B
         children.push(Child::start(
             place,
             swarm,
-            &node_folder(folder, node),
+            &folder::node(folder, node),
             report.clone(),
             board.is_some(),
         )?);
@@ -221,11 +210,12 @@ fn cannot_begin(children: &[Child]) -> bool {
 
 async fn on_report(children: &mut [Child], node: usize, report: child::Report, live: &mut Live) {
     match report {
-        child::Report::Status(status) => {
-            live.show(node, &status);
-            children[node].bytes = status["bytes"][0].as_u64().unwrap_or(0);
-            children[node].begun |= status["phase"].as_str().is_some_and(|phase| phase != "gathering");
-            let Some(address) = status["addresses"][0].as_str().map(str::to_owned) else { return };
+        child::Report::Told(told) => {
+            live.show(node, &told);
+            let status = &told.status;
+            children[node].bytes = status.bytes.0;
+            children[node].begun |= status.phase != Phase::Gathering;
+            let Some(address) = status.addresses.first().map(ToString::to_string) else { return };
             if children[node].address.is_none() {
                 for other in 0..children.len() {
                     if let Some(known) = children[other].address.clone() {
@@ -246,30 +236,6 @@ async fn on_report(children: &mut [Child], node: usize, report: child::Report, l
 
 /// The model that a node left; none where it died before the end.
 fn model(setup: &Setup, folder: &Path) -> Option<Vec<f32>> {
-    let (params, _) = checkpoint::load(&folder.join(MODEL_FILE), setup.model.as_ref()).ok()?;
+    let (params, _) = checkpoint::load(&folder.join(folder::MODEL), setup.model.as_ref()).ok()?;
     Some(params)
-}
-
-/// One log of all nodes' logs, round by round.
-fn merge(folder: &mut Folder, nodes: usize) -> Result<Vec<LogLine>> {
-    let mut all: Vec<LogLine> = Vec::new();
-    for node in 0..nodes {
-        let path = node_folder(folder.path(), node).join(journal::FILE);
-        let (lines, _) = match journal::read(&path) {
-            Ok(read) => read,
-            // A node that died, or was stopped, before it had anything to write.
-            Err(error) if error.kind() == std::io::ErrorKind::NotFound => continue,
-            Err(error) => {
-                return Err(Failure::from(error).context(format!("cannot read `{}`", path.display())));
-            }
-        };
-        // Every node writes the first line of the run; one is enough.
-        let first = all.iter().any(|line| line.node.is_none());
-        all.extend(lines.into_iter().filter(|line| line.node.is_some() || !first));
-    }
-    all.sort_by_key(|line| (line.node.is_some(), line.time, line.node));
-    let all = report::by_round(all);
-    all.iter().for_each(|line| folder.append(line));
-    folder.finish_log()?;
-    Ok(all)
 }

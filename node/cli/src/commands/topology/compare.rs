@@ -8,7 +8,7 @@ use super::analysis::{Analysis, Question};
 use super::numbers::{grouped, short, significant};
 use super::report::{Record, pretty};
 use crate::failure::Result;
-use crate::output;
+use crate::output::{self, Format};
 use crate::table::Table;
 
 /// Arguments of the comparison.
@@ -29,12 +29,6 @@ pub(super) struct Args {
     /// Write to this file instead of the terminal; it is replaced only when everything is ready
     #[arg(long, value_name = "FILE")]
     out: Option<PathBuf>,
-}
-
-#[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
-enum Format {
-    Table,
-    Json,
 }
 
 pub(super) fn run(args: &Args) -> Result<ExitCode> {

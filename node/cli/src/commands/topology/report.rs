@@ -5,7 +5,7 @@ use topology::{Built, Entry};
 
 use super::analysis::{Analysis, Degree};
 use super::numbers::{grouped, short, significant};
-use crate::failure::{Failure, Result};
+use crate::failure::Result;
 
 /// The keys of the JSON output.
 #[derive(Debug, Serialize)]
@@ -70,9 +70,7 @@ pub(super) fn json(analysis: &Analysis<'_>) -> Result<Vec<u8>> {
 }
 
 pub(super) fn pretty(value: &impl Serialize) -> Result<Vec<u8>> {
-    let mut bytes = serde_json::to_vec_pretty(value).map_err(|error| Failure::of(error, None))?;
-    bytes.push(b'\n');
-    Ok(bytes)
+    Ok(crate::output::json(value)?.into_bytes())
 }
 
 /// Two blocks of numbers and a sentence on what they mean.

@@ -1,6 +1,7 @@
 //! Claims about the CSV reader, on small files in memory.
 
 use proptest::prelude::*;
+use topology::Hint;
 
 use super::*;
 use crate::data::{Target, Task};

@@ -18,6 +18,7 @@ use privacy::event::DpEvent;
 use privacy::gdp;
 use privacy::network::NetworkError;
 use thiserror::Error;
+use topology::Hint;
 
 use super::{Planned, Price, ReleaseKind, Shape};
 use crate::settings::{Algorithm, BudgetRule, Scope};
@@ -135,9 +136,8 @@ pub enum PlanError {
     Network(#[from] NetworkError),
 }
 
-impl PlanError {
-    /// What the user can do about it.
-    pub fn hint(&self) -> Option<String> {
+impl Hint for PlanError {
+    fn hint(&self) -> Option<String> {
         match self {
             Self::Target { .. } => {
                 Some("use a number such as 2, or `noise_multiplier = 0` for a run without noise".into())
@@ -147,7 +147,7 @@ impl PlanError {
                 "join with a larger `budget.epsilon`, or ask for a swarm whose contributions carry more noise (a smaller `privacy.epsilon`, or more rounds)".into(),
             ),
             Self::Noise { .. } => Some("use a number such as 1, or `epsilon` to have it found".into()),
-            Self::Account(error) => Some(error.hint()),
+            Self::Account(error) => error.hint(),
             Self::Network(error) => error.hint(),
         }
     }

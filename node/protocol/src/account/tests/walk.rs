@@ -99,20 +99,3 @@ fn what_the_theorem_does_not_cover_is_local() {
     stray.push(line(3, RunEvent::TokenRestarted { token: 0, hop: 7, generation: 1 }));
     assert!(account(Some(1.0), &stray).summary().mean.analysis.starts_with("local"));
 }
-
-#[test]
-fn a_bad_line_of_a_log_is_named() {
-    let folder = std::env::temp_dir().join(format!("murmur-account-{}", std::process::id()));
-    std::fs::create_dir_all(&folder).unwrap();
-    let file = folder.join("log.jsonl");
-    let good = serde_json::to_string(&held(0, 0, 0)).unwrap();
-    std::fs::write(&file, format!("{good}\n\n{{\"t\":1}}\n")).unwrap();
-    let shape = account(Some(1.0), &[]).shape().clone();
-    let error = Account::read(&file, shape.clone()).unwrap_err();
-    assert!(error.to_string().contains("line 3"), "{error}");
-    assert!(error.hint().is_some());
-    std::fs::write(&file, format!("{good}\n")).unwrap();
-    assert_eq!(Account::read(&file, shape.clone()).unwrap().summary().releases, 0);
-    std::fs::remove_dir_all(&folder).unwrap();
-    assert!(Account::read(&file, shape).unwrap_err().to_string().contains("cannot be read"));
-}

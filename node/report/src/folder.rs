@@ -9,7 +9,9 @@ use std::path::{Path, PathBuf};
 use learn::checkpoint::{self, CheckpointError, CheckpointInfo};
 use learn::model::Model;
 use protocol::LogLine;
+use protocol::folder::{CONFIG, LOG, MODEL};
 use thiserror::Error;
+use topology::Hint;
 
 /// Names `<name>-2`, `<name>-3`, … are tried up to here.
 const MOST_TRIED: u32 = 1_000_000;
@@ -33,13 +35,13 @@ pub enum FolderError {
     Model(#[from] CheckpointError),
 }
 
-impl FolderError {
-    /// What the user could do.
-    pub fn hint(&self) -> String {
-        match self {
+impl Hint for FolderError {
+    fn hint(&self) -> Option<String> {
+        let hint: String = match self {
             Self::File { .. } => "choose another folder with `--out DIR`".into(),
-            Self::Model(error) => error.hint(),
-        }
+            Self::Model(error) => return error.hint(),
+        };
+        Some(hint)
     }
 }
 
@@ -59,10 +61,10 @@ impl Folder {
     pub fn create(parent: &Path, name: &str, config: &str) -> Result<Self, FolderError> {
         fs::create_dir_all(parent).map_err(failed("make the folder", parent))?;
         let path = fresh(parent, name)?;
-        let log_path = path.join("log.jsonl");
+        let log_path = path.join(LOG);
         let log = File::create_new(&log_path).map_err(failed("make", &log_path))?;
         let folder = Self { path, log: BufWriter::new(log), failed: None };
-        folder.write("config.toml", config.as_bytes())?;
+        folder.write(CONFIG, config.as_bytes())?;
         Ok(folder)
     }
 
@@ -90,7 +92,7 @@ impl Folder {
             Some(error) => Err(error),
             None => self.log.flush().and_then(|()| self.log.get_ref().sync_all()),
         };
-        done.map_err(failed("write", &self.path.join("log.jsonl")))
+        done.map_err(failed("write", &self.path.join(LOG)))
     }
 
     /// Writes a file beside its name and renames it.
@@ -112,7 +114,7 @@ impl Folder {
         params: &[f32],
         info: &CheckpointInfo,
     ) -> Result<(), FolderError> {
-        Ok(checkpoint::save(&self.path.join("model.safetensors"), model, params, info)?)
+        Ok(checkpoint::save(&self.path.join(MODEL), model, params, info)?)
     }
 }
 
