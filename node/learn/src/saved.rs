@@ -2,6 +2,7 @@
 //!
 //! [`About`] is kept in the metadata of the file, each entry under a name of its own, so that other programs can read it too.
 
+use topology::Hint;
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
@@ -75,15 +76,14 @@ pub enum SavedError {
     },
 }
 
-impl SavedError {
-    /// What the user could do, where there is something to say.
-    pub fn hint(&self) -> Option<String> {
+impl Hint for SavedError {
+    fn hint(&self) -> Option<String> {
         match self {
-            Self::Checkpoint(error) => Some(error.hint()),
+            Self::Checkpoint(error) => error.hint(),
             Self::Unknown { .. } => {
                 Some("train it again with this version: a model then carries its columns".into())
             }
-            Self::Model(error) => Some(error.hint()),
+            Self::Model(error) => error.hint(),
             Self::Data(error) => error.hint(),
             Self::Features { .. } => {
                 Some("read the data as they were read for training: the same keys behind the file".into())

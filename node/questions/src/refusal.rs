@@ -1,5 +1,6 @@
 //! Why a question was not asked. Every reason is found before anything is spent, and none depends on the data.
 
+use topology::Hint;
 use thiserror::Error;
 
 /// A question, a declaration or terms that are refused.
@@ -177,11 +178,9 @@ pub enum Refusal {
     NoPerson,
 }
 
-impl Refusal {
-    /// What the user can do about it.
-    #[must_use]
-    pub fn hint(&self) -> String {
-        match self {
+impl Hint for Refusal {
+    fn hint(&self) -> Option<String> {
+        let hint: String = match self {
             Self::TooLong { .. } => "ask fewer things at once, or declare columns with shorter names".into(),
             Self::Syntax { .. } => "write `SELECT mean(age) FROM swarm WHERE sick = 1 GROUP BY sex`".into(),
             Self::Outside { .. } => {
@@ -238,7 +237,8 @@ impl Refusal {
                 "name the column with their ids: `[schema] person = \"patient\"`, or `--person patient`"
                     .into()
             }
-        }
+        };
+        Some(hint)
     }
 }
 

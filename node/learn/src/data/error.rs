@@ -293,7 +293,7 @@ impl Hint for DataError {
             }
             Self::NotADate { .. } => Some("say how dates are written: `%d.%m.%Y`, `%m/%d/%Y`, `iso`".into()),
             Self::Several { hints, .. } => (!hints.is_empty()).then(|| hints.join("\n      ")),
-            Self::Schema(error) => Some(error.hint()),
+            Self::Schema(error) => error.hint(),
             Self::Truncated { .. } => Some("fetch or copy the file again".into()),
             _ => None,
         }

@@ -1,13 +1,16 @@
 //! A model as a config describes it.
 
+use serde::{Deserialize, Serialize};
+
 use super::{
     Activation, Cnn, LinearRegression, LogisticRegression, Mean, Mlp, Model, ModelError, RidgeRegression,
     SoftmaxRegression,
 };
 use crate::data::{Dataset, ImageShape, Task};
 
-/// Which model, in the words of a config; sizes come from the data.
-#[derive(Debug, Clone, PartialEq)]
+/// Which model; sizes come from the data. A saved model says it in its metadata.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(tag = "kind", rename_all = "lowercase", deny_unknown_fields)]
 pub enum ModelSpec {
     /// The mean of the records.
     Mean {},

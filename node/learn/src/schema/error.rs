@@ -1,5 +1,6 @@
 //! What can be wrong with a declaration.
 
+use topology::Hint;
 use std::path::PathBuf;
 
 use thiserror::Error;
@@ -34,15 +35,16 @@ pub enum SchemaError {
     },
 }
 
-impl SchemaError {
-    /// What the user could do.
-    pub fn hint(&self) -> String {
-        match self {
+impl Hint for SchemaError {
+    fn hint(&self) -> Option<String> {
+        let hint: String = match self {
             Self::File { .. } | Self::Syntax { .. } => "`murmur data FILE --schema` drafts one".into(),
             Self::Problems { .. } => {
                 "a column is `bounds = [LOW, HIGH]`, `values = [\"A\", \"B\"]`, `date = \"%d.%m.%Y\"` with bounds, or `text = BYTES`"
                     .into()
             }
-        }
+        };
+        Some(hint)
     }
 }
+

@@ -1,6 +1,7 @@
 //! What all members have agreed on before the first decision: the run, the first roster with its keys, how
 //! many may be hostile, when it ends.
 
+use topology::Hint;
 use std::sync::Arc;
 
 use topology::schedule::RunKey;
@@ -87,15 +88,15 @@ pub enum CharterError {
     BadRoster,
 }
 
-impl CharterError {
-    /// What to try.
-    pub fn hint(&self) -> String {
-        match self {
+impl Hint for CharterError {
+    fn hint(&self) -> Option<String> {
+        let hint: String = match self {
             Self::TooManyHostile { members, .. } => {
                 format!("leave it out, or set at most {}", super::hostile_by_default(*members))
             }
             Self::BadRoster => "compare the members of the swarm file".into(),
-        }
+        };
+        Some(hint)
     }
 }
 

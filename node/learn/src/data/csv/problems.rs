@@ -1,5 +1,6 @@
 //! All that is wrong with a file, in one list: whoever corrects a file wants to know everything at once.
 
+use topology::Hint;
 use std::collections::BTreeMap;
 
 use super::super::error::{DataError, Place};
