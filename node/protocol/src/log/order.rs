@@ -43,8 +43,12 @@ impl RunEvent {
             Self::RoundDone { round, .. } | Self::RoundBroken { round, .. } | Self::Mixed { round, .. } => {
                 (*round, Part::End)
             }
-            Self::Held { hop, .. } | Self::TokenRestarted { hop, .. } => (*hop, Part::Beginning),
+            Self::Held { hop, .. } | Self::Offered { hop, .. } | Self::TokenRestarted { hop, .. } => {
+                (*hop, Part::Beginning)
+            }
+            Self::Missed { round, .. } => (*round, Part::Contribution),
             Self::Run { .. }
+            | Self::Resumed { .. }
             | Self::PeerFault { .. }
             | Self::Late { .. }
             | Self::Outside { .. }

@@ -21,7 +21,7 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use libp2p::{Multiaddr, PeerId};
-use protocol::{BudgetRule, Input, Message, Setup};
+use protocol::{BudgetRule, Input, LogLine, Message, RunEvent, Setup};
 use tokio::sync::watch;
 use tokio::time::Instant;
 
@@ -120,9 +120,10 @@ impl Driver {
         let (ledger, mut found) = Ledger::open(&state, &owner)?;
         let units: Vec<String> = setup.settings.budget.iter().map(BudgetRule::unit).collect();
         found.keep_units(&units);
-        let ledger = ledger.with_units(units);
-        let journal = Journal::open(&state)?;
         let (noise, message_noise) = noises(danger)?;
+        check_noise(&message_noise, &found, &state)?;
+        let ledger = ledger.with_units(units).with_seeded_noise(!message_noise.is_private());
+        let journal = Journal::open(&state)?;
         let work = Work {
             settings: setup.work.clone(),
             model: setup.model.clone(),
@@ -130,7 +131,7 @@ impl Driver {
             noise,
         };
         let standing = standing(&found);
-        let (digest, config) = terms::terms(&setup, &swarm.config);
+        let (digest, config) = terms::terms(&setup, &swarm.config, message_noise.is_private());
         let network = Network::start(
             crate::network::Settings {
                 identity,
@@ -267,10 +268,14 @@ impl Driver {
         let noise = self.message_noise.take(me)?;
         let session = Session::new(place, &self.setup.settings, noise, clock, found);
         let stage = std::mem::replace(&mut self.stage, Stage::Running(Box::new(session)));
-        if found.is_none() {
-            let private = self.message_noise.is_private();
-            self.journal.append(&self.setup.first_line("libp2p", env!("CARGO_PKG_VERSION"), private))?;
-        }
+        let private_noise = self.message_noise.is_private();
+        let line = match found {
+            None => self.setup.first_line("libp2p", env!("CARGO_PKG_VERSION"), private_noise),
+            Some(_) => {
+                LogLine { time: clock.now(), node: Some(me), event: RunEvent::Resumed { private_noise } }
+            }
+        };
+        self.journal.append(&line)?;
         self.status.send_modify(|status| {
             status.phase = Phase::Running;
             status.position = Some(me);
@@ -312,6 +317,14 @@ impl Driver {
             }
         }
     }
+}
+
+/// Noise that everybody can compute must not follow private noise: the ledger, and every report, would take it for private.
+fn check_noise(noise: &MessageNoise, found: &Found, state: &std::path::Path) -> Result<(), DriverError> {
+    if noise.is_private() || found.records == 0 || found.seeded {
+        return Ok(());
+    }
+    Err(DriverError::SeededAfterPrivate { folder: state.to_owned(), records: found.records })
 }
 
 /// Where a node stands that found this in its ledger.
