@@ -250,7 +250,7 @@ impl Slot {
             self.life += 1;
             self.node = Some(self.returned(context.world));
             context.report.presence.push(self.me);
-            self.log(RunEvent::Resumed { private_noise: false }, context);
+            self.on_log(RunEvent::Resumed { private_noise: false }, context);
         }
         self.tell(Input::Start, context);
     }
@@ -262,7 +262,7 @@ impl Slot {
         match self.special.as_deref().and_then(|special| special.snapshot.as_ref()) {
             Some(snapshot) => fresh.restored(snapshot, self.ledger),
             None if self.ledger == 0 => fresh,
-            None => fresh.restored(&Snapshot::first(settings), self.ledger),
+            None => fresh.restored(&Snapshot::first(&settings), self.ledger),
         }
     }
 

@@ -2,6 +2,7 @@
 
 #![allow(clippy::unwrap_used, reason = "a test that cannot go on fails")]
 
+use topology::Hint;
 use questions::columns::{Column, Columns};
 use questions::language::parse;
 use questions::noise::{Terms, Trust, Unit};
@@ -45,7 +46,7 @@ fn refused_with(text: &str, terms: Terms) -> Refusal {
         .and_then(|question| plan(question, terms, 1000))
         .err()
         .unwrap_or_else(|| panic!("not refused: {text}"));
-    assert!(!refusal.to_string().is_empty() && !refusal.hint().is_empty());
+    assert!(!refusal.to_string().is_empty() && refusal.hint().is_some());
     refusal
 }
 
@@ -58,7 +59,7 @@ fn says(text: &str, words: &str) {
 #[test]
 fn columns_that_nobody_declared() {
     says("SELECT mean(agee) FROM swarm", "column `agee` is not declared");
-    assert!(refused("SELECT mean(agee) FROM swarm").hint().contains("did you mean `age`"));
+    assert!(refused("SELECT mean(agee) FROM swarm").hint().unwrap().contains("did you mean `age`"));
     says("SELECT count(*) FROM swarm WHERE smokes = 1", "`smokes` is not declared");
     says("SELECT count(*) FROM swarm GROUP BY hospital", "`hospital` is not declared");
 }
@@ -69,7 +70,7 @@ fn bounds_that_are_missing_equal_or_not_finite() {
     says("SELECT mean(clamp(kg, 5, 5)) FROM swarm", "must be finite and in order");
     says("SELECT mean(clamp(kg, 60, 10)) FROM swarm", "must be finite and in order");
     says("SELECT mean(kg / (m * m)) FROM swarm", "arithmetic needs bounds");
-    assert!(refused("SELECT mean(kg / 2) FROM swarm").hint().contains("clamp(kg / 2, LOW, HIGH)"));
+    assert!(refused("SELECT mean(kg / 2) FROM swarm").hint().unwrap().contains("clamp(kg / 2, LOW, HIGH)"));
 }
 
 #[test]
@@ -77,7 +78,7 @@ fn minima_and_maxima() {
     for (text, hint) in [("min(age)", "quantile(age, 0.01)"), ("max(age)", "quantile(age, 0.99)")] {
         let refusal = refused(&format!("SELECT {text} FROM swarm"));
         assert!(matches!(refusal, Refusal::Extreme { .. }), "{refusal}");
-        assert!(refusal.hint().contains(hint), "{}", refusal.hint());
+        assert!(refusal.hint().unwrap().contains(hint), "{:?}", refusal.hint());
     }
 }
 
@@ -135,7 +136,7 @@ fn sql_outside_the_list() {
 
 #[test]
 fn functions_and_arguments() {
-    assert!(refused("SELECT mena(age) FROM swarm").hint().contains("`mean`"));
+    assert!(refused("SELECT mena(age) FROM swarm").hint().unwrap().contains("`mean`"));
     for text in [
         "mean(age, kg)",
         "mean()",

@@ -2,7 +2,7 @@
 
 use privacy::event::DpEvent;
 use protocol::config::{Config, Layer};
-use protocol::{Record, Setup};
+use protocol::{Hint, Record, Setup};
 use runtime::Secret;
 use runtime::driver::{Danger, Driver, DriverError, Options};
 use runtime::identity::Identity;

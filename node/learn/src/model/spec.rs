@@ -1,7 +1,5 @@
 //! A model as a config describes it.
 
-use serde::{Deserialize, Serialize};
-
 use super::{
     Activation, Cnn, LinearRegression, LogisticRegression, Mean, Mlp, Model, ModelError, RidgeRegression,
     SoftmaxRegression,

@@ -2,7 +2,7 @@
 
 use learn::model::ModelSpec;
 use learn::partition::PartitionError;
-use topology::ScheduleSpec;
+use topology::{Hint, ScheduleSpec};
 
 use super::error::ConfigError;
 use super::read::Reader;

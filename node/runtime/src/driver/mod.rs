@@ -21,7 +21,7 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use libp2p::{Multiaddr, PeerId};
-use protocol::{BudgetRule, Input, Message, Setup};
+use protocol::{BudgetRule, Input, LogLine, Message, RunEvent, Setup};
 use tokio::sync::watch;
 use tokio::time::Instant;
 
@@ -268,12 +268,11 @@ impl Driver {
         let noise = self.message_noise.take(me)?;
         let session = Session::new(place, &self.setup.settings, noise, clock, found);
         let stage = std::mem::replace(&mut self.stage, Stage::Running(Box::new(session)));
-        let private = self.message_noise.is_private();
+        let private_noise = self.message_noise.is_private();
         let line = match found {
-            None => self.setup.first_line("libp2p", env!("CARGO_PKG_VERSION"), private),
+            None => self.setup.first_line("libp2p", env!("CARGO_PKG_VERSION"), private_noise),
             Some(_) => {
-                let event = RunEvent::Resumed { private_noise: private };
-                LogLine { time: clock.now(), node: Some(me), event }
+                LogLine { time: clock.now(), node: Some(me), event: RunEvent::Resumed { private_noise } }
             }
         };
         self.journal.append(&line)?;

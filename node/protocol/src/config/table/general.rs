@@ -1,7 +1,7 @@
 //! Keys without a section: who takes part, for how long, on which data and graph.
 
 use learn::data::DataError;
-use topology::{SpecError, TopologyError};
+use topology::{Hint, SpecError, TopologyError};
 
 use super::{MOST_NODES, STORY};
 use crate::config::error::ConfigError;
