@@ -55,7 +55,8 @@ macro_rules! methods_of_shape {
 pub(super) use methods_of_shape;
 
 /// The function between two layers.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
+#[serde(rename_all = "lowercase")]
 pub enum Activation {
     /// max(z, 0).
     Relu,

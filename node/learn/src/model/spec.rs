@@ -1,5 +1,7 @@
 //! A model as a config describes it.
 
+use serde::{Deserialize, Serialize};
+
 use super::{
     Activation, Cnn, LinearRegression, LogisticRegression, Mean, Mlp, Model, ModelError, RidgeRegression,
     SoftmaxRegression,
