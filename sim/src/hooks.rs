@@ -1,10 +1,12 @@
 //! What a caller may look at and replace in a simulation, for audits and tests. Nothing of it exists outside the simulator.
 
+use std::sync::Arc;
+
 use learn::gradient::Workspace;
 use learn::train::TrainError;
 use privacy::noise::NoiseSource;
 use protocol::work::{Computed, Job, contribute};
-use protocol::{Message, PeerIx, Setup, Time};
+use protocol::{Message, PeerIx, Settings, Setup, Time};
 
 use crate::noise::{contribution_noise, message_noise};
 
@@ -53,6 +55,12 @@ pub trait Hook: Sync {
         let mut noise = contribution_noise(setup.config.seed, due.node, due.count);
         let data = &setup.train[due.node as usize];
         contribute(&setup.work, (setup.model.as_ref(), data), due.job, workspace, &mut noise)
+    }
+
+    /// What a node goes by: the same at all nodes, but for limits of its own.
+    fn settings(&self, setup: &Setup, node: PeerIx) -> Arc<Settings> {
+        let _ = node;
+        setup.settings.clone()
     }
 
     /// The source of message noise for a node's life, where the algorithm adds some.

@@ -82,7 +82,10 @@ impl Progress {
                 self.set(line.node, ABSENT);
             }
             RunEvent::Run { .. }
+            | RunEvent::Resumed { .. }
             | RunEvent::Refused { .. }
+            | RunEvent::Missed { .. }
+            | RunEvent::Offered { .. }
             | RunEvent::Roster { .. }
             | RunEvent::TokenRestarted { .. }
             | RunEvent::PeerFault { .. }

@@ -89,7 +89,7 @@ enum Next {
 
 impl Slot {
     pub(crate) fn new(me: PeerIx, world: &World<'_>, slowness: f64, special: Option<Box<Special>>) -> Self {
-        let node = Node::new(me, world.setup.settings.clone(), world.message_noise(me, 0));
+        let node = Node::new(me, world.hook.settings(world.setup, me), world.message_noise(me, 0));
         let will_crash = special.as_deref().is_some_and(Special::will_crash);
         Self {
             me,
@@ -249,13 +249,14 @@ impl Slot {
             self.life += 1;
             self.node = Some(self.returned(context.world));
             context.report.presence.push(self.me);
+            self.log(RunEvent::Resumed { private_noise: false }, context);
         }
         self.tell(Input::Start, context);
     }
 
     /// The node after a crash, with what it had saved: at least the public first model.
     fn returned(&self, world: &World<'_>) -> Node {
-        let settings = &world.setup.settings;
+        let settings = world.hook.settings(world.setup, self.me);
         let fresh = Node::new(self.me, settings.clone(), world.message_noise(self.me, self.life));
         match self.special.as_deref().and_then(|special| special.snapshot.as_ref()) {
             Some(snapshot) => fresh.restored(snapshot, self.ledger),

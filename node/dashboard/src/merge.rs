@@ -89,8 +89,12 @@ fn place(event: &RunEvent) -> Place {
         RunEvent::RoundDone { round, .. }
         | RunEvent::RoundBroken { round, .. }
         | RunEvent::Mixed { round, .. } => (*round, 2),
-        RunEvent::Held { hop, .. } | RunEvent::TokenRestarted { hop, .. } => (*hop, 0),
+        RunEvent::Held { hop, .. } | RunEvent::Offered { hop, .. } | RunEvent::TokenRestarted { hop, .. } => {
+            (*hop, 0)
+        }
+        RunEvent::Missed { round, .. } => (*round, 1),
         RunEvent::Run { .. }
+        | RunEvent::Resumed { .. }
         | RunEvent::PeerFault { .. }
         | RunEvent::Late { .. }
         | RunEvent::Outside { .. }

@@ -195,7 +195,8 @@ fn node_folders(path: &Path) -> Vec<PathBuf> {
     folders
 }
 
-/// The lines of a log. One that a crash cut short is left out and counted: what it told of is in the ledger, or was never sent.
+/// The lines of a log. One that a crash cut short is left out and counted: a line is whole before
+/// what it tells of is sent, so that was never sent; and what was received needs no line, for what was sent counts as seen.
 fn read(path: &Path) -> Result<(Vec<LogLine>, usize), SourceError> {
     let text =
         std::fs::read_to_string(path).map_err(|source| ReadError::File { path: path.to_owned(), source })?;

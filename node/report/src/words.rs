@@ -127,8 +127,13 @@ fn not_protected(report: &Report, source: &Source, table: &Table) -> Vec<String>
     }
     match source.config.algorithm.kind {
         AlgorithmKind::Gossip => all.push(
-            "Direct neighbours: under `gossip` a neighbour sees every state that a node sends, so its figure is `local`. Only more distant nodes learn less."
-                .into(),
+            if neighbours_have_everything(report, table) {
+                "Direct neighbours: under `gossip` a neighbour is sent every state, so its figure is `local`. Only more distant nodes learn less."
+            } else {
+                "Direct neighbours: under `gossip` whoever is sent a state right after a contribution learns it with that node's own noise only. The figures of pairs tell \
+                 how often that happened."
+            }
+            .into(),
         ),
         AlgorithmKind::Walk => all.push(
             "The next holder of the token: it sees a contribution with the noise of one step only. The figures of pairs tell how often that happened.".into(),
@@ -163,6 +168,18 @@ fn not_protected(report: &Report, source: &Source, table: &Table) -> Vec<String>
         );
     }
     all
+}
+
+/// Whether every neighbour on the graph has the figure of somebody who sees everything, as a fixed graph without lost nodes makes it.
+fn neighbours_have_everything(report: &Report, table: &Table) -> bool {
+    let Some((graph, _)) = &report.drawn else { return false };
+    let has_everything = |source: u32, watcher: u32| {
+        let epsilon = table.epsilon(source as usize, watcher as usize);
+        epsilon.is_none_or(|(epsilon, _)| {
+            table.local_epsilon(source as usize).is_none_or(|most| epsilon >= most)
+        })
+    };
+    graph.iter_edges().all(|(a, b)| has_everything(a, b) && has_everything(b, a))
 }
 
 /// `1 round`, `2 rounds`.

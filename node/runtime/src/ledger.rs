@@ -32,6 +32,8 @@ pub struct Ledger {
     path: PathBuf,
     /// In what the budget's rules count, kept with every snapshot.
     units: Vec<String>,
+    /// Whether noise is seeded.
+    seeded: bool,
 }
 
 /// Whose ledger it is: another run or another node must not write into it.
@@ -56,6 +58,8 @@ pub struct Found {
     pub units: Vec<String>,
     /// Whether the run was over for this node.
     pub finished: bool,
+    /// Whether the run began with seeded noise. `false` where nothing says so: then records count as private.
+    pub seeded: bool,
 }
 
 impl Found {
@@ -149,7 +153,7 @@ impl Ledger {
                 LedgerError::Storage { doing: "open", path: path.clone(), source: Box::new(other.into()) }
             }
         })?;
-        let ledger = Self { database, path, units: Vec::new() };
+        let ledger = Self { database, path, units: Vec::new(), seeded: false };
         ledger.claim(owner)?;
         let found = ledger.found()?;
         Ok((ledger, found))
@@ -159,6 +163,13 @@ impl Ledger {
     #[must_use]
     pub fn with_units(mut self, units: Vec<String>) -> Self {
         self.units = units;
+        self
+    }
+
+    /// Says that noise is seeded, which the beginning of a run keeps.
+    #[must_use]
+    pub fn with_seeded_noise(mut self, seeded: bool) -> Self {
+        self.seeded = seeded;
         self
     }
 
@@ -221,7 +232,11 @@ impl Ledger {
         let stored = StoredBegun { roster: begun.roster.to_bytes(), at: begun.at };
         let text = serde_json::to_vec(&stored).map_err(|error| self.damaged(error.to_string()))?;
         self.write(|transaction| {
-            transaction.open_table(META)?.insert("begun", text.as_slice())?;
+            let mut meta = transaction.open_table(META)?;
+            meta.insert("begun", text.as_slice())?;
+            if self.seeded {
+                meta.insert("seeded", [].as_slice())?;
+            }
             Ok(())
         })
     }
@@ -254,17 +269,17 @@ impl Ledger {
     }
 
     fn found(&self) -> Result<Found, LedgerError> {
-        let (last, begun, finished, units, (header, model)) = self.read(|transaction| {
+        let (last, begun, (finished, seeded), units, (header, model)) = self.read(|transaction| {
             let last = transaction.open_table(RECORDS)?.last()?.map(|(id, _)| id.value());
             let meta = transaction.open_table(META)?;
             let saved = transaction.open_table(SNAPSHOT)?;
             let bytes =
                 |entry: Option<redb::AccessGuard<'_, &[u8]>>| entry.map(|bytes| bytes.value().to_vec());
-            let finished = meta.get("finished")?.is_some();
+            let flags = (meta.get("finished")?.is_some(), meta.get("seeded")?.is_some());
             let begun = bytes(meta.get("begun")?);
             let units = bytes(saved.get("units")?);
             let snapshot = (bytes(saved.get("header")?), bytes(saved.get("model")?));
-            Ok((last, begun, finished, units, snapshot))
+            Ok((last, begun, flags, units, snapshot))
         })?;
         let begun = begun.map(|text| self.parse_begun(&text)).transpose()?;
         let snapshot = match (header, model) {
@@ -272,7 +287,7 @@ impl Ledger {
             _ => None,
         };
         let units = String::from_utf8_lossy(&units.unwrap_or_default()).lines().map(str::to_owned).collect();
-        Ok(Found { begun, records: last.map_or(0, |id| id + 1), snapshot, units, finished })
+        Ok(Found { begun, records: last.map_or(0, |id| id + 1), snapshot, units, finished, seeded })
     }
 
     fn parse_begun(&self, text: &[u8]) -> Result<Begun, LedgerError> {

@@ -109,6 +109,7 @@ impl Request {
             Attack::Canaries => 3,
             Attack::Membership => 2 * (attack::membership::SHADOWS + 1),
             Attack::Reconstruct => 6,
+            Attack::Received => 3 * self.setup.config.nodes as u64,
             Attack::Inversion => 0,
         };
         self.attacks.iter().map(of).sum()

@@ -45,7 +45,7 @@ pub(crate) enum Keep {
     All,
 }
 
-/// Where a message has its place in a run: round, step, token, sender, receiver.
+/// Where a message has its place in a run: round, step (of a token the generation), token, sender, receiver.
 pub(crate) type Place = (u32, u32, u32, PeerIx, PeerIx);
 
 /// By node and count: what was contributed, and the same without noise.
@@ -171,7 +171,8 @@ impl Hook for Stage<'_> {
             Keep::All => values.as_slice().to_vec(),
         };
         let place = match message.body {
-            Body::Token { token, hop, .. } => (hop, 0, token, from, to),
+            // A token that was overtaken is another message than the one that overtook it.
+            Body::Token { token, hop, generation, .. } => (hop, generation, token, from, to),
             _ => (message.round, message.step, 0, from, to),
         };
         self.view.lock().expect("no holder panics").entry(place).or_insert(kept);

@@ -142,7 +142,7 @@ fn all_attacks_on_the_built_in_scenario_pass_and_do_not_depend_on_threads() {
     };
     let report = audit::run(&request(1), &|_| ()).unwrap();
     assert!(report.passed && report.skipped.is_empty(), "{report:#?}");
-    assert_eq!(report.findings.len(), 4 + 4, "four δ, and one of each other attack");
+    assert_eq!(report.findings.len(), 4 + 5, "four δ, and one of each other attack");
     assert_eq!(report, audit::run(&request(3), &|_| ()).unwrap());
 }
 

@@ -120,7 +120,15 @@ fn words(event: &RunEvent) -> Option<(Level, String)> {
         RunEvent::Mixed { round, missing, .. } if !missing.is_empty() => {
             (Level::Warn, format!("{} messages were missing in round {round}", missing.len()))
         }
-        RunEvent::Released { .. } | RunEvent::Mixed { .. } | RunEvent::Held { .. } => return None,
+        RunEvent::Resumed { private_noise } => {
+            let noise = if *private_noise { "noise from the operating system" } else { "seeded noise" };
+            (Level::Info, format!("came back, with {noise}"))
+        }
+        RunEvent::Released { .. }
+        | RunEvent::Missed { .. }
+        | RunEvent::Mixed { .. }
+        | RunEvent::Held { .. }
+        | RunEvent::Offered { .. } => return None,
     })
 }
 

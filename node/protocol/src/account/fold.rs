@@ -81,7 +81,7 @@ impl Account {
 
     /// Takes the next line. Lines of one node must come in their order; lines of different nodes may be mixed.
     pub fn push(&mut self, line: &LogLine) {
-        if let RunEvent::Run { private_noise, .. } = &line.event {
+        if let RunEvent::Run { private_noise, .. } | RunEvent::Resumed { private_noise } = &line.event {
             self.shape.private_noise &= *private_noise;
         }
         let Some(node) = line.node.map(|node| node as usize).filter(|&node| node < self.shape.nodes) else {

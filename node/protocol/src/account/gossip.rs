@@ -1,8 +1,12 @@
 //! `gossip` and `mean`, folded: the mixing that really happened.
 //!
-//! A message that did not come in time was not seen and its weight went back to the receiver; one that came too late was seen and not used. What a node
-//! that stopped in the middle of a round received is not known: it counts as received as planned. A node that did not finish a round
-//! and came back later may have dropped a state that others have seen, which no analysis here covers: then all pairs are charged as `local`.
+//! **Sent is seen.** A message counts as seen by whom it was sent to, used or not, unless the lines of its *sender* show that it never got to that
+//! step; what the receiver says of it decides only where its weight went. So nothing that a watcher says, or forgets to say, lowers what it is taken to
+//! know. Where a sender got to: it writes that it contributed, or was refused, before it sends anything of a round, and what it missed in a step before it
+//! sends anything of the next.
+//!
+//! A node that stopped in the middle of a round is taken to have gone on as planned, to its end: more than was there can be seen. A node that came
+//! back after it had begun a round may have sent two states for one step, which no analysis here covers: then all pairs are charged as `local`.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -21,6 +25,9 @@ use crate::settings::{Algorithm, GossipSettings};
 /// Views in larger swarms are not priced: one has as many rows as the ball around a watcher has nodes.
 pub(super) const MOST_PRICED_NODES: usize = 20_000;
 
+/// Products up to which the tighter method is used: some tenths of a second.
+const TIGHTER_WORK: f64 = 2e7;
+
 /// Why not.
 pub(super) const TOO_MANY: &str = "too many nodes to price their pairs";
 
@@ -29,6 +36,12 @@ pub(super) const SOME_LINES: &str = "the log has the lines of some nodes only";
 
 /// A log that was forged, or is of another run: what it does not say is not known.
 pub(super) const NOT_THERE: &str = "a line about a round, a step or a node that the run does not have";
+
+/// It may have sent two states for one step.
+const CAME_BACK: &str = "a node came back after a round that it had not finished";
+
+/// A line about mixing: round, `(step, from)` that was missing, `(round, step, from)` that came late.
+type MixedLine<'a> = (u32, &'a [(u32, PeerIx)], &'a [(u32, u32, PeerIx)]);
 
 /// For want of a better reason.
 pub(super) const NOTHING_ELSE: &str = "no other analysis applies";
@@ -44,10 +57,21 @@ pub(super) struct GossipFold {
 #[derive(Debug, Clone, Default)]
 struct Round {
     released: BTreeMap<usize, usize>,
+    /// Who began it: contributed, or was refused. Nobody else sent anything of it.
+    begun: BTreeSet<usize>,
     mixed: BTreeSet<usize>,
-    /// `(step, to, from)`.
-    missing: Vec<(usize, usize, usize)>,
-    late: Vec<(usize, usize, usize)>,
+    /// Messages that were not used, whose weight went back to the receiver.
+    missing: BTreeSet<Missed>,
+    /// Messages that a receiver says it got too late. Its word can only raise a figure.
+    late: BTreeSet<Missed>,
+}
+
+/// A message that was not used.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+struct Missed {
+    step: usize,
+    to: usize,
+    from: usize,
 }
 
 impl GossipFold {
@@ -56,44 +80,83 @@ impl GossipFold {
             RunEvent::Released { round, release, .. } => {
                 let kind = tally.kind(release.as_ref().unwrap_or(&shape.release));
                 tally.count(node, kind);
-                if *round >= shape.rounds {
-                    self.uncovered = Some(NOT_THERE);
-                    return;
-                }
-                self.check_gap(node, *round);
-                if self.rounds.entry(*round).or_default().released.insert(node, kind).is_some() {
-                    self.uncovered = Some("a node contributed twice in one round");
+                if let Some(entry) = self.begin(shape, node, *round) {
+                    entry.released.insert(node, kind);
                 }
             }
-            RunEvent::Mixed { round, missing, late } => {
-                let is_node = |peer: PeerIx| (peer as usize) < shape.nodes;
-                // The line after the end has the round behind the last.
-                let there = *round <= shape.rounds
-                    && missing.iter().all(|&(_, from)| is_node(from))
-                    && late.iter().all(|&(of, _, from)| of < shape.rounds && is_node(from));
-                if !there {
-                    self.uncovered = Some(NOT_THERE);
-                    return;
-                }
-                self.check_gap(node, *round);
-                let entry = self.rounds.entry(*round).or_default();
-                entry.mixed.insert(node);
-                entry
-                    .missing
-                    .extend(missing.iter().map(|&(step, from)| (step as usize, node, from as usize)));
-                for &(of, step, from) in late {
-                    let late = &mut self.rounds.entry(of).or_default().late;
-                    late.push((step as usize, node, from as usize));
-                }
+            RunEvent::Refused { round, .. } => {
+                self.begin(shape, node, *round);
             }
+            RunEvent::Missed { round, step, peers } => {
+                self.miss(shape, node, *round, peers.iter().map(|&peer| (*step, peer)));
+            }
+            RunEvent::Mixed { round, missing, late } => self.mixed(shape, node, (*round, missing, late)),
+            RunEvent::Resumed { .. } => self.on_resumed(node),
             _ => {}
+        }
+    }
+
+    /// A node begins a round; from here on it may send.
+    fn begin(&mut self, shape: &Shape, node: usize, round: u32) -> Option<&mut Round> {
+        if round >= shape.rounds {
+            self.uncovered = Some(NOT_THERE);
+            return None;
+        }
+        self.check_gap(node, round);
+        let entry = self.rounds.entry(round).or_default();
+        if !entry.begun.insert(node) || entry.mixed.contains(&node) {
+            self.uncovered = Some("a node did one round twice");
+        }
+        Some(entry)
+    }
+
+    fn miss(&mut self, shape: &Shape, to: usize, round: u32, missed: impl Iterator<Item = (u32, PeerIx)>) {
+        for (step, from) in missed {
+            if round >= shape.rounds || from as usize >= shape.nodes {
+                self.uncovered = Some(NOT_THERE);
+                return;
+            }
+            let missed = Missed { step: step as usize, to, from: from as usize };
+            self.rounds.entry(round).or_default().missing.insert(missed);
+        }
+    }
+
+    fn mixed(&mut self, shape: &Shape, node: usize, (round, missing, late): MixedLine<'_>) {
+        for &(of, step, from) in late {
+            if of >= shape.rounds || from as usize >= shape.nodes {
+                self.uncovered = Some(NOT_THERE);
+                return;
+            }
+            let late = Missed { step: step as usize, to: node, from: from as usize };
+            self.rounds.entry(of).or_default().late.insert(late);
+        }
+        // The line after the end tells of stragglers only; there is no such round.
+        if round == shape.rounds && missing.is_empty() {
+            return;
+        }
+        self.miss(shape, node, round, missing.iter().copied());
+        if round >= shape.rounds {
+            self.uncovered = Some(NOT_THERE);
+            return;
+        }
+        self.check_gap(node, round);
+        if !self.rounds.entry(round).or_default().mixed.insert(node) {
+            self.uncovered = Some("a node did one round twice");
+        }
+    }
+
+    /// A node came back. In a round that it had begun it may have sent what it no longer knows.
+    fn on_resumed(&mut self, node: usize) {
+        let open = |round: &Round| round.begun.contains(&node) && !round.mixed.contains(&node);
+        if self.rounds.values().any(open) {
+            self.uncovered = Some(CAME_BACK);
         }
     }
 
     fn check_gap(&mut self, node: usize, round: u32) {
         let Some(before) = round.checked_sub(1) else { return };
         if !self.rounds.get(&before).is_some_and(|before| before.mixed.contains(&node)) {
-            self.uncovered = Some("a node came back after a round that it had not finished");
+            self.uncovered = Some(CAME_BACK);
         }
     }
 
@@ -123,7 +186,12 @@ impl GossipFold {
         }
         let priced = self.run(shape, settings).and_then(|run| {
             let (pricing, name) = pricing(shape, settings, run.rounds())?;
-            Ok((losses(&run, coalitions, pricing, &|_| {})?, name))
+            let tightest = tightened(pricing, &run, coalitions.len());
+            let mut units = losses(&run, coalitions, tightest, &|_| {})?;
+            if !matches!(tightest, Pricing::NoisyRounds(..)) {
+                not_below_what_was_sent(&run, coalitions, &mut units);
+            }
+            Ok((units, name))
         });
         priced.map_err(|error| match error {
             NetworkError::Unsupported { what, .. } => what,
@@ -147,6 +215,7 @@ impl GossipFold {
     /// The run with the weights that were applied.
     fn run(&self, shape: &Shape, settings: &GossipSettings) -> Result<Run, NetworkError> {
         let last = self.rounds.keys().next_back().copied().unwrap_or(0);
+        debug_assert!(last < shape.rounds.max(1), "no round behind the last is kept");
         let empty = Round::default();
         let phase = |at: u32| self.rounds.get(&at).unwrap_or(&empty).phase(shape.nodes, settings, at);
         Run::new(shape.nodes, (0..=last).map(phase).collect::<Result<_, _>>()?)
@@ -156,19 +225,18 @@ impl GossipFold {
 impl Round {
     fn phase(&self, nodes: usize, settings: &GossipSettings, at: u32) -> Result<Phase, NetworkError> {
         let planned = settings.schedule.round(u64::from(at), nodes)?;
-        if self.missing.iter().chain(&self.late).any(|&(step, ..)| step >= planned.steps()) {
+        if self.missing.iter().chain(&self.late).any(|missed| missed.step >= planned.steps()) {
             return Err(NetworkError::Unsupported { analysis: "gossip", what: NOT_THERE });
         }
         let contributes = (0..nodes).map(|node| self.released.contains_key(&node)).collect();
         let step = |index: usize| {
-            let of = |list: &[(usize, usize, usize)]| -> Vec<(u32, u32)> {
-                let here = list.iter().filter(|(step, ..)| *step == index);
-                here.map(|&(_, to, from)| (to as u32, from as u32)).collect()
-            };
             let matrix = planned.step(index).matrix;
-            let missing = of(&self.missing);
+            let mut missing = pairs(self.missing.iter().filter(|missed| missed.step == index));
+            missing.extend(self.never_sent(&matrix, index));
+            let seen = |missed: &&Missed| missed.step == index && self.was_sent(missed);
+            let overheard = pairs(self.missing.union(&self.late).filter(seen));
             let applied = if missing.is_empty() { matrix } else { without(&matrix, &missing)?.into() };
-            let step = Step::new(applied).with_overheard(of(&self.late));
+            let step = Step::new(applied).with_overheard(overheard);
             match settings.accelerate.get(index) {
                 // y(t+1) = ω W y(t) + (1 − ω) y(t−1).
                 Some(omega) => step.with_momentum(omega - 1.0),
@@ -178,6 +246,23 @@ impl Round {
         let steps = (0..planned.steps()).map(step).collect::<Result<_, NetworkError>>()?;
         Ok(Phase::new(steps).with_contributors(contributes))
     }
+
+    /// What nodes that did not end the round were not sent, by the lines of the senders.
+    fn never_sent(&self, matrix: &MixingMatrix, step: usize) -> Vec<(u32, u32)> {
+        let open = (0..matrix.nodes()).filter(|to| !self.mixed.contains(to));
+        let heard = open.flat_map(|to| matrix.heard_by(to).map(move |from| Missed { step, to, from }));
+        let never: Vec<Missed> = heard.filter(|missed| !self.was_sent(missed)).collect();
+        pairs(never.iter())
+    }
+
+    /// Whether its sender may have sent it: it began the round, or the receiver says that it came.
+    fn was_sent(&self, missed: &Missed) -> bool {
+        self.begun.contains(&missed.from) || self.mixed.contains(&missed.from) || self.late.contains(missed)
+    }
+}
+
+fn pairs<'a>(missed: impl Iterator<Item = &'a Missed>) -> Vec<(u32, u32)> {
+    missed.map(|missed| (missed.to as u32, missed.from as u32)).collect()
 }
 
 /// The matrix without messages `(to, from)`, whose weight goes back to the receiver.
@@ -219,6 +304,34 @@ pub(super) fn pricing(
             analysis: "contractive",
             what: "no Lipschitz constant is certified",
         }),
+    }
+}
+
+/// The same bound, by the tighter of its methods where that is cheap. Both are bounds for the same view, so the lesser of them is one.
+fn tightened(pricing: Pricing, run: &Run, coalitions: usize) -> Pricing {
+    let work = coalitions as f64 * (run.nodes() as f64).powi(3) * run.rounds() as f64;
+    match pricing {
+        Pricing::Contractive(Method::Boundary, update) if work <= TIGHTER_WORK => {
+            Pricing::Contractive(Method::Riccati, update)
+        }
+        other => other,
+    }
+}
+
+/// Whoever was sent a state right after a contribution has that contribution with its own noise only: a unit each. No analysis says less; if one did,
+/// this would be the figure.
+fn not_below_what_was_sent(run: &Run, coalitions: &[Watchers], units: &mut [Vec<f64>]) {
+    for (watchers, units) in coalitions.iter().zip(units) {
+        let mut sent = vec![0_u32; run.nodes()];
+        for phase in run.phases() {
+            let heard = phase.steps().first().map_or_else(Vec::new, |step| step.heard_by(watchers));
+            heard.into_iter().filter(|&node| phase.contributes(node)).for_each(|node| sent[node] += 1);
+        }
+        for (unit, sent) in units.iter_mut().zip(sent) {
+            let least = f64::from(sent);
+            debug_assert!(*unit >= least * (1.0 - 1e-9), "a unit of {unit} where {sent} states were sent");
+            *unit = unit.max(least);
+        }
     }
 }
 

@@ -5,13 +5,16 @@
 //! most the sum of theirs, so the sum bounds the joint view.
 //!
 //! A holder that added nothing hides nothing: its hop is left out of the path, unless it is the watcher, who has seen the token all the same.
+//!
+//! **Sent is seen.** Whoever a token was offered to has seen it at that hop, whether or not it says so, used it or was there: the sender writes the offer
+//! down before it sends.
 
 use std::collections::BTreeMap;
 
 use privacy::network::{NetworkError, Watchers, walk};
 
 use super::Shape;
-use super::gossip::{NOTHING_ELSE, SOME_LINES, scaled};
+use super::gossip::{NOT_THERE, NOTHING_ELSE, SOME_LINES, scaled};
 use super::rows::Table;
 use super::tally::Tally;
 use crate::event::RunEvent;
@@ -34,6 +37,13 @@ impl WalkFold {
         match event {
             RunEvent::Held { token, hop, generation, .. } => {
                 self.visit((*token, *generation), *hop, (node, false))
+            }
+            RunEvent::Offered { token, hop, generation, to } => {
+                if *to as usize >= shape.nodes {
+                    self.uncovered = Some(NOT_THERE);
+                    return;
+                }
+                self.visit((*token, *generation), *hop, (*to as usize, false));
             }
             RunEvent::Released { round, token, generation, release, .. } => {
                 let kind = tally.kind(release.as_ref().unwrap_or(&shape.release));

@@ -254,7 +254,7 @@ impl Gossip {
     }
 
     /// y ← ω W y + (1 − ω) y₋₁, with the weight of what is not here returned to the node itself.
-    fn mix(&mut self, core: &Core) {
+    fn mix(&mut self, core: &mut Core) {
         let Some(plan) = self.plan.take() else { return };
         let accelerate = &gossip_settings(&core.settings).accelerate;
         let omega = accelerate.get(self.step as usize).copied().unwrap_or(1.0);
@@ -284,8 +284,18 @@ impl Gossip {
         self.sent = Some(before);
         self.plan = Some(plan);
         self.inbox.forget();
-        for peer in missing {
-            self.absences.get_or_insert_default().missed((self.round, self.step), peer);
+        self.on_missing(core, missing);
+    }
+
+    /// Notes what did not come; where more of the round is to be sent, that is in the log first, for the weights of what is sent depend on it.
+    fn on_missing(&mut self, core: &mut Core, missing: Vec<PeerIx>) {
+        let (round, step) = (self.round, self.step);
+        for &peer in &missing {
+            self.absences.get_or_insert_default().missed((round, step), peer);
+        }
+        let is_last = step + 1 >= gossip_settings(&core.settings).plan.steps();
+        if !is_last && !missing.is_empty() {
+            core.log(RunEvent::Missed { round, step, peers: missing });
         }
     }
 

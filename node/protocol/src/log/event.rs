@@ -46,6 +46,11 @@ pub enum RunEvent {
         #[serde(default, skip_serializing_if = "Option::is_none")]
         rho: Option<f64>,
     },
+    /// A node came back to a run that it had begun; written by the driver at every start but the first.
+    Resumed {
+        /// Whether its noise comes from a private source from now on.
+        private_noise: bool,
+    },
     /// A contribution was recorded durably and may now be sent.
     Released {
         /// Round; for a walk the hop of the token.
@@ -108,6 +113,15 @@ pub enum RunEvent {
         /// Why.
         reason: String,
     },
+    /// `gossip`, `mean`: messages of a step that did not come in time, told before anything of the next step is sent.
+    Missed {
+        /// Round.
+        round: u32,
+        /// Step.
+        step: u32,
+        /// Whose.
+        peers: Vec<PeerIx>,
+    },
     /// `gossip`, `mean`: the mixing of a round ended. What is not listed went as planned.
     Mixed {
         /// Round.
@@ -129,6 +143,17 @@ pub enum RunEvent {
         generation: u32,
         /// Who sent it; the node itself for the first holder.
         from: PeerIx,
+    },
+    /// `walk`: a token is about to be sent; whoever it is offered to counts as having seen it.
+    Offered {
+        /// Which token.
+        token: u32,
+        /// The hop of its receiver.
+        hop: u32,
+        /// Its generation.
+        generation: u32,
+        /// To whom.
+        to: PeerIx,
     },
     /// `walk`: a token was given up as lost and started again from here.
     TokenRestarted {

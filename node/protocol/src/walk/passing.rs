@@ -38,7 +38,10 @@ impl Walk {
             return self.hold(core, sent, core.me);
         }
         let copy = Copy { sent, to, stage: offered(core), confirmed: false, asked: 0 };
-        core.send(to, (copy.sent.hop, 0), copy.body());
+        // In the log before it is sent: from here on `to` counts as having seen it. What is sent again is the same bytes.
+        let Held { token, hop, generation, .. } = copy.sent;
+        core.log(RunEvent::Offered { token, hop, generation, to });
+        core.send(to, (hop, 0), copy.body());
         self.copies.push(copy);
     }
 

@@ -30,6 +30,14 @@ pub enum DriverError {
     /// No private noise.
     #[error("the system gives no random bytes for noise")]
     Noise(#[from] NoiseError),
+    /// Noise that everybody can compute, on a ledger of contributions with private noise.
+    #[error("the state in `{}` has {records} contributions with private noise", folder.display())]
+    SeededAfterPrivate {
+        /// The node's folder.
+        folder: PathBuf,
+        /// How many.
+        records: u64,
+    },
     /// No thread.
     #[error("cannot start a thread")]
     Thread(#[source] std::io::Error),
@@ -59,6 +67,9 @@ impl DriverError {
             Self::Network(error) => error.hint(),
             Self::Journal { .. } => Some("make room or give write access, then start the node again".into()),
             Self::Closed(_) => Some("a new run needs a new swarm file: `murmur swarm init`".into()),
+            Self::SeededAfterPrivate { .. } => {
+                Some("leave the seed out, or try seeded noise in another folder: `--state DIR`".into())
+            }
             Self::Twin(_) => Some("each node needs a folder of its own: `--state DIR`".into()),
             _ => None,
         }

@@ -121,10 +121,11 @@ impl Driver {
         let (ledger, mut found) = Ledger::open(&state, &owner)?;
         let units: Vec<String> = setup.settings.budget.iter().map(BudgetRule::unit).collect();
         found.keep_units(&units);
-        let ledger = ledger.with_units(units);
+        let (noise, message_noise) = noises(danger)?;
+        check_noise(&message_noise, &found, &state)?;
+        let ledger = ledger.with_units(units).with_seeded_noise(!message_noise.is_private());
         let failed = |source| DriverError::Journal { folder: state.clone(), source };
         let journal = Journal::open(&state).map_err(failed)?;
-        let (noise, message_noise) = noises(danger)?;
         let work = Work {
             settings: setup.work.clone(),
             model: setup.model.clone(),
@@ -132,7 +133,7 @@ impl Driver {
             noise,
         };
         let standing = standing(&found);
-        let (digest, config) = terms::terms(&setup, &swarm.config);
+        let (digest, config) = terms::terms(&setup, &swarm.config, message_noise.is_private());
         let network = Network::start(
             crate::network::Settings {
                 identity,
@@ -271,8 +272,12 @@ impl Driver {
         let noise = self.message_noise.take(me)?;
         let session = Session::new(place, &self.setup.settings, noise, clock, found);
         let stage = std::mem::replace(&mut self.stage, Stage::Running(Box::new(session)));
-        if found.is_none() {
-            self.log(None, Time::default(), self.first_line())?;
+        match found {
+            None => self.log(None, Time::default(), self.first_line())?,
+            Some(_) => {
+                let resumed = RunEvent::Resumed { private_noise: self.message_noise.is_private() };
+                self.log(Some(me), clock.now(), resumed)?;
+            }
         }
         self.status.send_modify(|status| {
             status.phase = Phase::Running;
@@ -411,6 +416,14 @@ impl Driver {
             }
         }
     }
+}
+
+/// Noise that everybody can compute must not follow private noise: the ledger, and every report, would take it for private.
+fn check_noise(noise: &MessageNoise, found: &Found, state: &std::path::Path) -> Result<(), DriverError> {
+    if noise.is_private() || found.records == 0 || found.seeded {
+        return Ok(());
+    }
+    Err(DriverError::SeededAfterPrivate { folder: state.to_owned(), records: found.records })
 }
 
 /// Where a node stands that found this in its ledger.

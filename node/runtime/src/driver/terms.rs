@@ -8,12 +8,14 @@ use protocol::work::Unit;
 use protocol::{Digest, Setup};
 
 /// Digest and text of what must be equal; the text is TOML, so that a difference has a name.
-pub(super) fn terms(setup: &Setup, config: &str) -> (Digest, String) {
-    let derived = derived(setup);
+///
+/// Whether a node's noise is private is among them: a node whose noise can be computed hides nobody, itself or others.
+pub(super) fn terms(setup: &Setup, config: &str, private_noise: bool) -> (Digest, String) {
+    let derived = derived(setup, private_noise);
     (Digest::of_text(&format!("{}\n{derived}", setup.digest)), format!("{config}\n{derived}"))
 }
 
-fn derived(setup: &Setup) -> String {
+fn derived(setup: &Setup, private_noise: bool) -> String {
     let mut text = "[derived]\n".to_owned();
     // Ten digits: the last ones may depend on the processor.
     let mut line = |name: &str, value: f64| text.push_str(&format!("{name} = \"{value:.9e}\"\n"));
@@ -25,6 +27,7 @@ fn derived(setup: &Setup) -> String {
         line("divisor", common.divisor);
         line("rounding", common.slack);
     }
+    text.push_str(&format!("private_noise = {private_noise}\n"));
     text
 }
 
@@ -52,10 +55,20 @@ mod tests {
         assert_eq!(shard.digest, own.digest);
         assert_ne!(shard.work.noise_multiplier, own.work.noise_multiplier);
         let text = shard.config.to_toml();
-        let ((a, ours), (b, theirs)) = (terms(&shard, &text), terms(&own, &text));
+        let ((a, ours), (b, theirs)) = (terms(&shard, &text, true), terms(&own, &text, true));
         assert_ne!(a, b);
         let named = crate::network::differences(&ours, &theirs);
         assert!(named.iter().any(|line| line.starts_with("derived.noise_multiplier: ours")), "{named:?}");
-        assert_eq!(terms(&setup(false), &text).0, a);
+        assert_eq!(terms(&setup(false), &text, true).0, a);
+    }
+
+    #[test]
+    fn a_node_whose_noise_can_be_computed_is_not_of_the_same_run() {
+        let setup = setup(false);
+        let text = setup.config.to_toml();
+        let ((a, ours), (b, theirs)) = (terms(&setup, &text, true), terms(&setup, &text, false));
+        assert_ne!(a, b);
+        let named = crate::network::differences(&ours, &theirs);
+        assert_eq!(named, ["derived.private_noise: ours true, theirs false"]);
     }
 }

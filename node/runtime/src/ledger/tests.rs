@@ -39,13 +39,24 @@ fn what_was_recorded_and_saved_is_found_again() {
     }
     let (ledger, found) = Ledger::open(folder.path(), &owner("a")).unwrap();
     let expected =
-        Found { begun: Some(begun), records: 5, snapshot: Some(snapshot()), units, finished: false };
+        Found { begun: Some(begun), records: 5, snapshot: Some(snapshot()), units, ..Found::default() };
     assert_eq!(found, expected);
     let last = Snapshot { round: 9, ..snapshot() };
     ledger.finish(Some(&last)).unwrap();
     let found = ledger.found().unwrap();
     assert_eq!((found.finished, found.snapshot), (true, Some(last)));
     assert_eq!(ledger.records().unwrap(), (0..5).map(record).collect::<Vec<_>>());
+}
+
+#[test]
+fn that_noise_was_seeded_is_kept_and_never_taken_for_granted() {
+    for seeded in [false, true] {
+        let folder = tempfile::tempdir().unwrap();
+        let begun = Begun { roster: Roster::new((0..3).map(|_| PeerId::random())), at: 17 };
+        let (ledger, _) = Ledger::open(folder.path(), &owner("a")).unwrap();
+        ledger.with_seeded_noise(seeded).begin(&begun).unwrap();
+        assert_eq!(Ledger::open(folder.path(), &owner("a")).unwrap().1.seeded, seeded);
+    }
 }
 
 #[test]

@@ -67,7 +67,7 @@ impl Constraints {
         let mut costs = vec![0.0; width];
         for round in 0..self.rounds() {
             let here = self.round(round);
-            distance.iter_mut().for_each(|d| *d = update.stretched(*d));
+            here.stretch(&mut distance, width, update);
             for (lane, &source) in sources.iter().enumerate().filter(|(_, source)| here.noisy[**source]) {
                 distance[source * width + lane] += 1.0;
             }
@@ -90,6 +90,14 @@ impl Constraints {
 }
 
 impl Constraint {
+    /// Distances after the local updates. Who did not contribute did not apply its update: its map is the identity, whatever ρ is.
+    fn stretch(&self, distance: &mut [f64], width: usize, update: Update) {
+        let rows = distance.chunks_exact_mut(width).zip(&self.noisy);
+        for (row, _) in rows.filter(|(_, contributes)| **contributes) {
+            row.iter_mut().for_each(|d| *d = update.stretched(*d));
+        }
+    }
+
     /// Makes a wish feasible.
     fn clip(&self, wished: &mut [f64], most: &[f64], width: usize) {
         for node in 0..self.zero.len() {

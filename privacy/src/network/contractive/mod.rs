@@ -2,9 +2,9 @@
 //!
 //! Phase s: h(s) = ψ_s(θ(s)) + noise, mixing steps on h(s) give θ(s+1). The local update maps ψ are ρ-Lipschitz.
 //!
-//! Theorem. Let d(0) = 0 and, for any choice of ξ ≥ 0, a(s) = ρ d(s) + Δ e_u, d½(s) = max(a(s) − ξ(s), 0), d(s+1) = |W_s| d½(s), with
-//! ξ = 0 at the watchers and d½_w(s) = 0 for every w whose value of phase s enters a message that they see. Then
-//! μ²(u) ≤ Σ_s ‖ξ(s)‖²/σ².
+//! Theorem. Let d(0) = 0 and, for any choice of ξ ≥ 0, a(s) = ρ d(s) + Δ e_u at nodes that contribute in phase s and a(s) = d(s) elsewhere (their
+//! map is the identity), d½(s) = max(a(s) − ξ(s), 0), d(s+1) = |W_s| d½(s), with ξ = 0 at the watchers and at nodes that add no noise, and
+//! d½_w(s) = 0 for every w whose value of phase s enters a message that they see. Then μ²(u) ≤ Σ_s ‖ξ(s)‖²/σ².
 //!
 //! Proof sketch. Run the protocol on D and D′ with the noises of the second shifted, at node w in phase s, by at most ξ_w(s)
 //! towards the first. Distances of hidden states stay below d, all seen messages coincide, so the two views are the same

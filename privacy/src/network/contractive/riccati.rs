@@ -86,7 +86,13 @@ impl Feedback {
             let here = constraints.round(round);
             let fixed = run.repeated_phase().is_some();
             let step = transition.take().filter(|_| fixed).unwrap_or_else(|| on_ball(here, &ball, &place));
-            gains.push(gain(here, &ball, faer::Scale(update.lipschitz) * &step, &mut value, &mut coming));
+            // The updates of the next round act on what this one leaves, at those that contribute then.
+            let stretch = |place: usize| {
+                let contributes = round + 1 == rounds || constraints.round(round + 1).noisy[ball[place]];
+                if contributes { update.lipschitz } else { 1.0 }
+            };
+            let stretched = Mat::from_fn(size, size, |i, j| stretch(i) * step[(i, j)]);
+            gains.push(gain(here, &ball, stretched, &mut value, &mut coming));
             transition = Some(step);
         }
         gains.reverse();

@@ -4,6 +4,7 @@ pub(crate) mod canaries;
 pub(crate) mod distinguish;
 pub(crate) mod inversion;
 pub(crate) mod membership;
+pub(crate) mod received;
 pub(crate) mod reconstruct;
 
 use protocol::LogLine;
@@ -28,16 +29,19 @@ pub enum Attack {
     Membership,
     /// A record from its gradient.
     Inversion,
+    /// What anybody was given, logged or not, against every figure.
+    Received,
 }
 
 impl Attack {
     /// All of them with their names.
-    pub const ALL: [(&'static str, Self); 5] = [
+    pub const ALL: [(&'static str, Self); 6] = [
         ("distinguish", Self::Distinguish),
         ("canaries", Self::Canaries),
         ("reconstruct", Self::Reconstruct),
         ("membership", Self::Membership),
         ("inversion", Self::Inversion),
+        ("received", Self::Received),
     ];
 
     /// Its name.
@@ -50,7 +54,7 @@ impl Attack {
         match self {
             Self::Distinguish => distinguish::DELTAS,
             Self::Canaries | Self::Membership => 1,
-            Self::Reconstruct | Self::Inversion => 0,
+            Self::Reconstruct | Self::Inversion | Self::Received => 0,
         }
     }
 
@@ -64,6 +68,7 @@ impl Attack {
             Self::Reconstruct => reconstruct::run(case),
             Self::Membership => membership::run(case),
             Self::Inversion => inversion::run(case),
+            Self::Received => received::run(case),
         }
     }
 }

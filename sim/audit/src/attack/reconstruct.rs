@@ -17,9 +17,9 @@ use crate::stage::Played;
 /// Contributions that a system may have: it is dense.
 const MOST: usize = 600;
 /// What rounding in single precision may leave of a message that is a sum of contributions.
-const RESIDUE: f64 = 1e-3;
+pub(super) const RESIDUE: f64 = 1e-3;
 /// A leverage this close to one is one.
-const DETERMINED: f64 = 1e-4;
+pub(super) const DETERMINED: f64 = 1e-4;
 
 /// Runs the attack.
 ///
@@ -30,29 +30,10 @@ const DETERMINED: f64 = 1e-4;
 /// Contributions do not depend on hidden states (here they are fixed vectors); the size of the noise, which [`super::distinguish`] does not assume.
 pub(crate) fn run(case: &Case<'_>) -> Result<Outcome, AuditError> {
     let setup = &case.scene.setup;
-    let contributions = setup.config.nodes * setup.config.rounds as usize;
-    if contributions > MOST {
-        let why = format!(
-            "{contributions} contributions are more than the {MOST} that are solved for; use fewer rounds or nodes"
-        );
-        return Ok(Outcome::skipped(Attack::Reconstruct, why));
-    }
-    let noise = match ReleaseKind::of(&setup.settings.release) {
-        ReleaseKind::Gaussian { noise_multiplier } => Some(noise_multiplier),
-        ReleaseKind::NonPrivate => None,
-        ReleaseKind::Sampled { .. } => {
-            return Ok(Outcome::skipped(
-                Attack::Reconstruct,
-                "needs all records in every batch: `batch_size = \"all\"`",
-            ));
-        }
+    let (contributions, noise) = match solvable(case) {
+        Ok(solvable) => solvable,
+        Err(why) => return Ok(Outcome::skipped(Attack::Reconstruct, why)),
     };
-    if setup.config.algorithm.message_noise > 0.0 {
-        return Ok(Outcome::skipped(
-            Attack::Reconstruct,
-            "messages carry noise of their own (`algorithm.message_noise`)",
-        ));
-    }
     let runs = solve::runs_for(contributions, case.scene.parameters());
     let played = (0..runs as u64).map(|index| fixed(case, index, false)).collect::<Result<Vec<_>, _>>()?;
     let view = View::of_runs(&played, Unknown::Contribution, case.pair.1 as PeerIx);
@@ -87,6 +68,25 @@ pub(crate) fn run(case: &Case<'_>) -> Result<Outcome, AuditError> {
     let finding =
         Finding::bounded("reconstruct", case.named_pair(), runs as u64, (lower, claim.pair(case.pair)));
     Ok(Outcome::Found(vec![finding.with_measures(measures)]))
+}
+
+/// Contributions to solve for, and the noise multiplier where there is noise; or why there is no such system.
+pub(super) fn solvable(case: &Case<'_>) -> Result<(usize, Option<f64>), String> {
+    let setup = &case.scene.setup;
+    let contributions = setup.config.nodes * setup.config.rounds as usize;
+    if contributions > MOST {
+        return Err(format!(
+            "{contributions} contributions are more than the {MOST} that are solved for; use fewer rounds or nodes"
+        ));
+    }
+    if setup.config.algorithm.message_noise > 0.0 {
+        return Err("messages carry noise of their own (`algorithm.message_noise`)".into());
+    }
+    match ReleaseKind::of(&setup.settings.release) {
+        ReleaseKind::Gaussian { noise_multiplier } => Ok((contributions, Some(noise_multiplier))),
+        ReleaseKind::NonPrivate => Ok((contributions, None)),
+        ReleaseKind::Sampled { .. } => Err("needs all records in every batch: `batch_size = \"all\"`".into()),
+    }
 }
 
 /// One run in which every node contributes a random vector of the clip norm.

@@ -19,6 +19,7 @@ Attacks:
   reconstruct  the linear map from contributions to the watcher's messages, measured: what is determined, and with which error under noise
   membership   was a record in the training data of the final model? By loss, and by likelihood ratio with shadow runs
   inversion    a record from its gradient, with and without noise
+  received     everything that was delivered to anybody, logged or not, solved for as `reconstruct` does, against the figure of every pair; the worst is shown
 
   The messages are those that the simulator's nodes really received. A lower bound decides by itself, without assumptions about noise or mechanism (`reconstruct`
   takes the size of the noise from the release); `if Gaussian` beside it is tighter, assumes a Gaussian mechanism, and decides nothing.

@@ -1,4 +1,4 @@
-use privacy::network::contractive::{Update, boundary};
+use privacy::network::contractive::{Update, boundary, riccati};
 use privacy::network::{Run, Watchers, rounds};
 
 use super::super::Account;
@@ -50,7 +50,7 @@ fn one_shot_averaging_costs_what_the_exact_linear_algebra_says() {
 }
 
 #[test]
-fn a_message_that_did_not_come_reveals_nothing_and_a_late_one_everything() {
+fn what_was_sent_is_seen_whatever_its_receiver_says() {
     let with = |missing: Vec<(u32, u32)>, late: Vec<(u32, u32, u32)>| {
         let mut lines: Vec<LogLine> = (0..4).map(|node| released(node, 0)).collect();
         lines.push(mixed(0, 0, missing, late));
@@ -58,7 +58,7 @@ fn a_message_that_did_not_come_reveals_nothing_and_a_late_one_everything() {
         account(1, 1, false, None, &lines).mu2(1, 0) * Z * Z
     };
     assert!((with(vec![], vec![]) - 1.0).abs() < 1e-9);
-    assert_eq!(with(vec![(0, 1)], vec![]), 0.0);
+    assert!((with(vec![(0, 1)], vec![]) - 1.0).abs() < 1e-9);
     assert!((with(vec![(0, 1)], vec![(0, 0, 1)]) - 1.0).abs() < 1e-9);
     // A node whose mixing was never reported counts as having received it.
     let lines: Vec<LogLine> = (0..4).map(|node| released(node, 0)).collect();
@@ -66,10 +66,50 @@ fn a_message_that_did_not_come_reveals_nothing_and_a_late_one_everything() {
 }
 
 #[test]
+fn a_sender_that_never_began_a_round_sent_nothing_of_it() {
+    // Node 1 is gone after round 0; what it would have passed on of node 2 in round 1 reached nobody.
+    let mut lines = undisturbed(1);
+    lines.extend([0, 2, 3].map(|node| released(node, 1)));
+    lines.push(mixed(0, 1, vec![(0, 1)], vec![]));
+    lines.push(mixed(2, 1, vec![(0, 1)], vec![]));
+    lines.push(mixed(3, 1, vec![], vec![]));
+    let without = account(2, 1, true, Some(1.0), &lines).mu2(2, 0);
+    assert_eq!(without, 0.0);
+    // If it had been refused by its budget, it would have mixed and sent on.
+    lines.insert(8, line(1, RunEvent::Refused { round: 1, reason: "spent".into() }));
+    let with = account(2, 1, true, Some(1.0), &lines).mu2(2, 0);
+    assert!(with > 0.0, "{with}");
+}
+
+#[test]
+fn stragglers_after_the_end_make_no_further_round() {
+    let mut lines = undisturbed(3);
+    let clean = account(3, 1, true, Some(1.0), &lines).mu2(3, 0);
+    lines.push(mixed(0, 3, vec![], vec![(2, 0, 1)]));
+    assert_eq!(account(3, 1, true, Some(1.0), &lines).mu2(3, 0), clean);
+}
+
+#[test]
+fn a_node_that_comes_back_to_a_round_that_it_had_begun_makes_all_local() {
+    let resumed = line(2, RunEvent::Resumed { private_noise: true });
+    let refused = line(2, RunEvent::Refused { round: 1, reason: "spent".into() });
+    let mut lines = undisturbed(3);
+    lines.retain(|line| !(line.node == Some(2) && matches!(line.event, RunEvent::Released { round: 1, .. })));
+    // Between two rounds nothing can have been sent twice.
+    let mut between = lines.clone();
+    between.splice(8..8, [resumed.clone(), refused.clone()]);
+    assert_eq!(account(3, 1, true, Some(1.0), &between).summary().mean.analysis, "contractive");
+    lines.splice(8..8, [refused, resumed]);
+    assert!(account(3, 1, true, Some(1.0), &lines).summary().mean.analysis.contains("came back"));
+}
+
+#[test]
 fn training_is_priced_by_absorption_where_certified_and_as_local_elsewhere() {
     let mut certified = account(3, 1, true, Some(1.0), &undisturbed(3));
     let run = Run::on_graph(matrix(), 1, 3).unwrap();
-    let unit = boundary::loss(&run, &Watchers::new(&[0], 4).unwrap(), Update::lipschitz(1.0).unwrap());
+    let (watchers, update) = (Watchers::new(&[0], 4).unwrap(), Update::lipschitz(1.0).unwrap());
+    let (unit, looser) = (riccati::loss(&run, &watchers, update), boundary::loss(&run, &watchers, update));
+    assert!(unit[2] < looser[2] && unit[3] < looser[3], "small swarms get the tighter bound");
     for (source, unit) in unit.iter().enumerate().skip(1) {
         let expected = unit.min(3.0);
         let found = certified.mu2(source, 0) * Z * Z;

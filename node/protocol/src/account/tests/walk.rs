@@ -71,6 +71,22 @@ fn a_token_that_was_started_again_costs_the_sum_over_its_branches() {
 }
 
 #[test]
+fn whoever_a_token_was_offered_to_has_seen_it() {
+    // Node 2 got the token from node 1 and says nothing: it had seen a later generation.
+    let mut lines = path(&[(0, true), (1, true)], 0, 0);
+    let mut silent = account(Some(1.0), &lines);
+    assert_eq!(silent.mu2(1, 2), 0.0);
+    lines.push(line(1, RunEvent::Offered { token: 0, hop: 2, generation: 0, to: 2 }));
+    let mut offered = account(Some(1.0), &lines);
+    assert!(close(offered.mu2(1, 2), 1.0) && close(offered.mu2(0, 2), 0.5));
+    // It held it after all: one look, not two.
+    lines.push(held(2, 2, 0));
+    assert!(close(account(Some(1.0), &lines).mu2(1, 2), 1.0));
+    lines.push(line(2, RunEvent::Offered { token: 0, hop: 3, generation: 0, to: 9 }));
+    assert!(account(Some(1.0), &lines).summary().mean.analysis.starts_with("local"));
+}
+
+#[test]
 fn what_the_theorem_does_not_cover_is_local() {
     let lines = path(&[(0, true), (1, true), (2, true), (3, true), (0, true)], 0, 0);
     let mut expanding = account(Some(1.1), &lines);

@@ -1,0 +1,151 @@
+//! Nobody was given more than is printed: what each node received, recorded at the link, against the account of the log.
+//!
+//! The real machines run, with every fault there is, on contributions whose noise can be read off: the k-th contribution of a run is the unit vector e_k. All that
+//! they do is linear, so the numbers of a delivered message *are* its row over the noises of all contributions, whatever any log says. From the rows that a
+//! watcher was given the exact loss of the linear-Gaussian system follows (‖P s‖² for a change s of somebody's contributions), and no figure of the account
+//! may be below it. In training, contributors apply θ ↦ cθ with a random |c| ≤ ρ, which the analysis `contractive` must cover.
+//!
+//! `MURMUR_RECEIVED=FIRST..LAST` runs other seeds; a failing seed prints the command that replays it.
+
+#![allow(
+    clippy::unwrap_used,
+    clippy::print_stdout,
+    reason = "a test that cannot go on fails, and says what it saw"
+)]
+
+mod dice;
+mod rows;
+mod scenario;
+mod witness;
+
+use protocol::account::{Account, mu2_through};
+use protocol::{LogLine, Setup};
+use rayon::prelude::*;
+use sim::{Options, simulate_with};
+
+use dice::Dice;
+use rows::Rows;
+use scenario::Scenario;
+use witness::Witness;
+
+/// Rows come in single precision, through some dozens of mixing steps.
+const SLACK: f64 = 1e-3;
+const ROUNDING: f64 = 1e-6;
+
+/// What a seed showed.
+#[derive(Default)]
+struct Shown {
+    pairs: usize,
+    /// Pairs that were given something, with a figure below what everybody could have seen.
+    below_local: usize,
+}
+
+fn check(seed: u64) -> Result<Shown, String> {
+    let mut dice = Dice::new(seed);
+    let Some((scenario, setup)) = Scenario::draw(&mut dice) else { return Ok(Shown::default()) };
+    let witness = Witness::new(&setup, &scenario, seed);
+    let mut lines: Vec<LogLine> = Vec::new();
+    let options = Options { threads: 1, check: true, ..Options::default() };
+    simulate_with(&setup, &options, &witness, &mut |line| lines.push(line.clone()), &mut |_| ())
+        .map_err(|error| format!("{error}\n{scenario}"))?;
+    let mut account = Account::new(setup.shape()).map_err(|error| error.to_string())?;
+    lines.iter().for_each(|line| account.push(line));
+    account.settle_final();
+    compare(&setup, &witness, &mut account, &mut dice).map_err(|what| format!("{what}\n{scenario}"))
+}
+
+fn compare(
+    setup: &Setup,
+    witness: &Witness,
+    account: &mut Account,
+    dice: &mut Dice,
+) -> Result<Shown, String> {
+    let nodes = setup.settings.nodes;
+    let unit = scenario::unit(&setup.settings.release);
+    let seen = witness.seen();
+    let mut shown = Shown::default();
+    for watcher in 0..nodes {
+        let view = seen.view(&[watcher]);
+        for source in (0..nodes).filter(|&source| source != watcher) {
+            let given = unit * seen.loss(&view, source, dice);
+            let printed = account.mu2(source, watcher);
+            shown.pairs += 1;
+            let most = unit * seen.contributions_of(source).len() as f64;
+            shown.below_local += usize::from(given > 0.0 && printed < most * (1.0 - 1e-6));
+            if printed < given * (1.0 - SLACK) - ROUNDING {
+                return Err(format!(
+                    "node {source} towards node {watcher}: printed μ² = {printed}, received {given} (all seen: {most})"
+                ));
+            }
+        }
+    }
+    let count = 2 + dice.below(2);
+    let members = dice.some_of(nodes, count);
+    if members.len() < nodes {
+        coalition(&seen, account, (&members, unit), dice)?;
+    }
+    Ok(shown)
+}
+
+fn coalition(
+    seen: &witness::Seen,
+    account: &mut Account,
+    (members, unit): (&[usize], f64),
+    dice: &mut Dice,
+) -> Result<(), String> {
+    let view: Rows = seen.view(members);
+    let (epsilons, analysis) = account.coalition(members).map_err(|error| error.to_string())?;
+    for (source, epsilon) in epsilons.iter().enumerate().filter(|(source, _)| !members.contains(source)) {
+        let given = unit * seen.loss(&view, source, dice);
+        let printed = mu2_through(*epsilon, account.shape().delta);
+        if printed < given * (1.0 - SLACK) - ROUNDING {
+            return Err(format!(
+                "node {source} towards {members:?} together ({analysis}): printed μ² = {printed}, received {given}"
+            ));
+        }
+    }
+    Ok(())
+}
+
+fn seeds(otherwise: std::ops::Range<u64>) -> std::ops::Range<u64> {
+    let Ok(text) = std::env::var("MURMUR_RECEIVED") else { return otherwise };
+    let (first, last) = text.split_once("..").expect("MURMUR_RECEIVED=FIRST..LAST");
+    first.parse().expect("a first seed")..last.parse().expect("a last seed")
+}
+
+fn run(seeds: std::ops::Range<u64>) {
+    let (mut pairs, mut below_local, mut failed) = (0, 0, Vec::new());
+    let count = seeds.end - seeds.start;
+    let checked: Vec<_> = seeds.into_par_iter().map(|seed| (seed, check(seed))).collect();
+    for (seed, found) in checked {
+        match found {
+            Ok(shown) => {
+                pairs += shown.pairs;
+                below_local += shown.below_local;
+            }
+            Err(what) => {
+                let next = seed + 1;
+                failed.push(format!(
+                    "MURMUR_RECEIVED={seed}..{next} cargo test -p murmuration-sim --test received random\n{what}\n"
+                ));
+            }
+        }
+    }
+    println!(
+        "{count} runs, {pairs} pairs, {below_local} of them below `local` though something was received"
+    );
+    assert!(failed.is_empty(), "{} runs print less than was received:\n{}", failed.len(), failed.join("\n"));
+    // Figures that are all `local` would pass anything.
+    assert!(count < 100 || below_local > pairs / 20, "{below_local} of {pairs} pairs: too easy");
+}
+
+#[test]
+fn random_runs_print_no_less_than_was_received() {
+    run(seeds(0..400));
+}
+
+#[test]
+#[ignore = "minutes; a part of ./test heavy"]
+fn twenty_thousand_random_runs_print_no_less_than_was_received() {
+    run(seeds(1_000_000..1_020_000));
+}
