@@ -2,6 +2,7 @@
 //!
 //! Prints one JSON object. Preparing the data and the graph is timed apart; no model is judged and no log is written, so that the figure is that of
 //! the simulation alone. `benches/sim/bench.py` compares it with other programs.
+#![expect(clippy::disallowed_types, reason = "a benchmark reads the clock")]
 
 use std::io::Write;
 use std::time::Instant;

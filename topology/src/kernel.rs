@@ -19,13 +19,14 @@ use crate::weights::rest_on_diagonal;
 pub const KERNEL_NAMES: &[&str] = &["simple", "lazy", "metropolis"];
 
 /// A rule by which a token moves along the edges of a graph. On a node without neighbours it stays.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum WalkKernel {
     /// To each neighbour with equal probability. Periodic on bipartite graphs.
     Simple,
     /// Stays with probability one half, else as `Simple`. Never periodic.
     Lazy,
     /// To `v` with probability `1/max(d_u, d_v)`, else stays: every node is visited equally often.
+    #[default]
     Metropolis,
 }
 

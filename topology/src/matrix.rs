@@ -4,6 +4,8 @@
 //! [`Stochastic::Doubly`] only if its columns sum to one too. Entries are not negative unless the matrix was made
 //! by [`MixingMatrix::with_negative_weights`]. There is no way to make one that does not check.
 
+use ndarray::Array2;
+
 use crate::error::TopologyError;
 
 /// How far a row or column sum may be from one.
@@ -135,6 +137,16 @@ impl MixingMatrix {
         (&self.offsets, &self.columns, &self.values)
     }
 
+    /// All weights with their zeros, for programs that work on arrays; `nodes²` numbers.
+    pub fn to_array(&self) -> Array2<f64> {
+        let mut dense = Array2::zeros((self.nodes(), self.nodes()));
+        for node in 0..self.nodes() {
+            let (columns, values) = self.row(node);
+            columns.iter().zip(values).for_each(|(&column, &value)| dense[[node, column as usize]] = value);
+        }
+        dense
+    }
+
     /// The weight `W_ij`, zero where nothing is stored.
     pub fn weight(&self, i: usize, j: usize) -> f64 {
         let (columns, values) = self.row(i);
@@ -220,6 +232,21 @@ fn check_structure(offsets: &[usize], columns: &[u32], values: &[f64]) -> Result
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn the_array_of_a_matrix_does_to_a_vector_what_the_matrix_does() {
+        let matrix = MixingMatrix::new(
+            vec![0, 2, 5, 7],
+            vec![0, 1, 0, 1, 2, 1, 2],
+            vec![0.75, 0.25, 0.25, 0.5, 0.25, 0.25, 0.75],
+        )
+        .unwrap();
+        let (x, mut out) = ([1.0, -2.0, 4.0], [0.0; 3]);
+        matrix.apply(&x, &mut out);
+        assert_eq!(matrix.to_array().dot(&ndarray::arr1(&x)), ndarray::arr1(&out));
+        // By hand: 0.75 − 0.5, 0.25 − 1 + 1, −0.5 + 3.
+        assert_eq!(out, [0.25, 0.25, 2.5]);
+    }
 
     #[test]
     fn a_row_that_does_not_sum_to_one_is_refused() {

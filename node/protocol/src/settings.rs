@@ -161,12 +161,13 @@ impl BudgetRule {
 }
 
 /// Whose view a budget is about.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Scope {
     /// Somebody who sees every message.
     Local,
     /// The other node that sees most.
+    #[default]
     Worst,
     /// The mean over the other nodes.
     Mean,
@@ -183,9 +184,13 @@ pub struct Timeouts {
     pub give_up: u64,
 }
 
-impl Default for Timeouts {
+impl Timeouts {
     /// Guesses for a LAN: a round trip is far below the first, a restart below the second.
+    pub const LAN: Self = Self { resend: 250_000, silence: 10_000_000, give_up: 600_000_000 };
+}
+
+impl Default for Timeouts {
     fn default() -> Self {
-        Self { resend: 250_000, silence: 10_000_000, give_up: 600_000_000 }
+        Self::LAN
     }
 }

@@ -84,10 +84,11 @@ pub struct CommonScale {
 }
 
 /// Whose data may change in a guarantee.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Adjacency {
     /// One record of a node is there or not.
+    #[default]
     Record,
     /// All data of a node are replaced.
     Node,

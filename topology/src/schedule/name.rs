@@ -21,9 +21,10 @@ pub const SCHEDULE_NAMES: &[&str] = &[
 ];
 
 /// Which schedule, by name.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Default)]
 pub enum ScheduleSpec {
     /// [`Schedule::Fixed`].
+    #[default]
     Fixed,
     /// [`Schedule::OnePeerExponential`].
     OnePeerExponential,

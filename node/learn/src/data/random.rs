@@ -112,6 +112,8 @@ impl Draws {
 
 #[cfg(test)]
 mod tests {
+    use rand_distr::{Beta, Distribution, Gamma, StandardNormal};
+
     use super::*;
 
     /// 40,000 draws: each check allows 5 standard errors, a false alarm in less than one of a million seeds.
@@ -141,6 +143,36 @@ mod tests {
             let error = 5.0 * (2.0 * shape * shape + 6.0 * shape).sqrt() / 200.0;
             assert!((variance - shape).abs() < error, "shape {shape}: variance {variance}");
         }
+    }
+
+    /// Largest distance between the empirical laws of two samples of [`DRAWS`] (Kolmogorov and Smirnov).
+    fn distance(mut ours: Vec<f64>, mut theirs: Vec<f64>) -> f64 {
+        ours.sort_by(f64::total_cmp);
+        theirs.sort_by(f64::total_cmp);
+        let below = |value: f64| theirs.partition_point(|other| *other <= value) as f64;
+        let gaps = ours.iter().enumerate().map(|(at, value)| (at as f64 + 1.0 - below(*value)).abs());
+        gaps.fold(0.0, f64::max) / DRAWS as f64
+    }
+
+    #[test]
+    fn draws_have_the_laws_of_an_independent_library() {
+        // P(distance > 0.0184) is about 2 exp(−n · 0.0184²) = 3e-6 for equal laws; seeds are fixed.
+        let mut reference = ChaCha8Rng::seed_from_u64(5);
+        let mut draws = Draws::new(4, "test");
+        let ours = (0..DRAWS).map(|_| draws.normal()).collect();
+        let theirs = (0..DRAWS).map(|_| StandardNormal.sample(&mut reference)).collect();
+        assert!(distance(ours, theirs) < 0.0184, "normal");
+        for shape in [0.3, 1.0, 4.5] {
+            let law = Gamma::new(shape, 1.0).unwrap();
+            let ours = (0..DRAWS).map(|_| draws.log_gamma(shape).exp()).collect();
+            let theirs = (0..DRAWS).map(|_| law.sample(&mut reference)).collect();
+            assert!(distance(ours, theirs) < 0.0184, "Gamma({shape})");
+        }
+        // One share of a symmetric Dirichlet law is Beta(α, (k − 1)α).
+        let law = Beta::new(0.5, 1.0).unwrap();
+        let ours = (0..DRAWS).map(|_| draws.dirichlet(0.5, 3)[0]).collect();
+        let theirs = (0..DRAWS).map(|_| law.sample(&mut reference)).collect();
+        assert!(distance(ours, theirs) < 0.0184, "Dirichlet");
     }
 
     #[test]

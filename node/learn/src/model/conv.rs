@@ -6,16 +6,13 @@
 //! (a kernel, not a plane) and is formed per image in a buffer made once: its norm is then that of exactly the values
 //! that enter the sum, which a norm by Gram matrices is only up to cancellation.
 
-use serde::{Deserialize, Serialize};
-
 use super::dense::Activation;
 use super::error::ModelError;
 use super::kernel::{self, matrix, matrix_mut};
 use super::pool::Pooling;
 
 /// A convolution layer as a user describes it.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct ConvLayer {
     /// Output channels.
     pub channels: usize,
@@ -30,8 +27,7 @@ pub struct ConvLayer {
 }
 
 /// Max-pooling over squares.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Pool {
     /// Side of the square.
     pub size: usize,

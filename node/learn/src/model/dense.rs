@@ -55,8 +55,7 @@ macro_rules! methods_of_shape {
 pub(super) use methods_of_shape;
 
 /// The function between two layers.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
-#[serde(rename_all = "lowercase")]
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Activation {
     /// max(z, 0).
     Relu,

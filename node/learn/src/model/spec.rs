@@ -1,7 +1,5 @@
 //! A model as a config describes it.
 
-use serde::{Deserialize, Serialize};
-
 use super::{
     Activation, Cnn, LinearRegression, LogisticRegression, Mean, Mlp, Model, ModelError, RidgeRegression,
     SoftmaxRegression,
@@ -9,8 +7,7 @@ use super::{
 use crate::data::{Dataset, Task};
 
 /// Which model, in the words of a config; sizes come from the data.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[serde(tag = "kind", rename_all = "lowercase", deny_unknown_fields)]
+#[derive(Debug, Clone, PartialEq)]
 pub enum ModelSpec {
     /// The mean of the records.
     Mean {},
@@ -29,8 +26,7 @@ pub enum ModelSpec {
     Mlp {
         /// Widths of the hidden layers.
         hidden: Vec<usize>,
-        /// Between layers; rectifiers unless said otherwise.
-        #[serde(default = "relu")]
+        /// Between layers.
         activation: Activation,
     },
     /// The small convolutional network.
@@ -84,8 +80,4 @@ fn sides(data: &Dataset) -> Result<(usize, usize), ModelError> {
     let features = data.columns();
     let side = features.isqrt();
     if side * side == features { Ok((side, side)) } else { Err(ModelError::NotAnImage { features }) }
-}
-
-fn relu() -> Activation {
-    Activation::Relu
 }

@@ -3,8 +3,6 @@
 //! At node level a node may take any number of plain steps on its own data: only the difference to where it started is
 //! clipped and noised, as one contribution. (At record level every step is a release of its own; see [`crate::train`].)
 
-use serde::{Deserialize, Serialize};
-
 use super::OptimiserSpec;
 use super::schedule::Schedule;
 use crate::data::Dataset;
@@ -14,8 +12,7 @@ use crate::model::{self, Model};
 use crate::train::TrainError;
 
 /// How a node learns on its own before it contributes.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
+#[derive(Debug, Clone, Copy, PartialEq)]
 pub struct LocalSteps {
     /// Number of steps.
     pub steps: u64,

@@ -17,7 +17,6 @@ pub use projection::Ball;
 pub use schedule::Schedule;
 pub use sgd::Sgd;
 
-use serde::{Deserialize, Serialize};
 use thiserror::Error;
 use topology::Hint;
 
@@ -52,28 +51,20 @@ pub trait Optimiser: Send {
 }
 
 /// An optimiser as a config describes it.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
-#[serde(tag = "kind", rename_all = "lowercase", deny_unknown_fields)]
+#[derive(Debug, Clone, Copy, PartialEq)]
 pub enum OptimiserSpec {
     /// Plain steps, optionally projected onto a ball.
     Sgd {
         /// Radius of the ball around the origin that parameters stay in.
-        #[serde(default)]
         radius: Option<f64>,
     },
     /// Heavy ball.
     Momentum {
         /// Weight of the past, below 1.
-        #[serde(default = "default_momentum")]
         momentum: f64,
     },
     /// Adam.
     Adam {},
-}
-
-/// 0.9 is the customary value (Sutskever et al. 2013).
-fn default_momentum() -> f64 {
-    0.9
 }
 
 impl OptimiserSpec {
@@ -178,12 +169,7 @@ mod tests {
     }
 
     #[test]
-    fn specs_are_read_as_configs_write_them_and_unknown_keys_are_refused() {
-        let spec: OptimiserSpec = serde_json::from_str(r#"{"kind": "sgd", "radius": 2.5}"#).unwrap();
-        assert_eq!(spec, OptimiserSpec::Sgd { radius: Some(2.5) });
-        let spec: OptimiserSpec = serde_json::from_str(r#"{"kind": "momentum"}"#).unwrap();
-        assert_eq!(spec, OptimiserSpec::Momentum { momentum: 0.9 });
-        assert!(serde_json::from_str::<OptimiserSpec>(r#"{"kind": "adam", "speed": 1}"#).is_err());
+    fn parameters_outside_their_range_are_refused() {
         assert!(OptimiserSpec::Momentum { momentum: 1.0 }.build(3).is_err());
         assert!(OptimiserSpec::Sgd { radius: Some(-1.0) }.build(3).is_err());
     }

@@ -1,12 +1,9 @@
 //! Step sizes over time. Public: they depend on the step's number only.
 
-use serde::{Deserialize, Serialize};
-
 use super::{OptimiserError, positive};
 
 /// η as a function of the step.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
-#[serde(tag = "kind", rename_all = "kebab-case", deny_unknown_fields)]
+#[derive(Debug, Clone, Copy, PartialEq)]
 pub enum Schedule {
     /// η.
     Constant {

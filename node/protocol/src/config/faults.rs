@@ -1,14 +1,14 @@
 //! What goes wrong in a simulation, in words of a config. Times are microseconds here and `"20ms"` in a file.
 
-use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
-use toml::Value;
 
-use super::build::PROBABILITY;
 use super::duration;
-use super::error::ConfigError;
-use super::read::Reader;
 use crate::PeerIx;
+
+/// A quiet LAN, in microseconds.
+pub(super) const SLOT: u64 = 1_000_000;
+pub(super) const DELAY: u64 = 1_000;
+pub(super) const COMPUTE: u64 = 1_000;
 
 /// Faults of links and nodes; all seeded.
 #[derive(Debug, Clone, PartialEq)]
@@ -49,11 +49,11 @@ impl Default for Faults {
             duplicate_prob: 0.0,
             reorder_prob: 0.0,
             online_prob: 1.0,
-            slot: 1_000_000,
-            delay: 1_000,
+            slot: SLOT,
+            delay: DELAY,
             jitter: 0,
             bandwidth: 0,
-            compute: 1_000,
+            compute: COMPUTE,
             crash: Vec::new(),
             slow: Vec::new(),
             partition: Vec::new(),
@@ -142,64 +142,8 @@ pub enum HostileKind {
     Flood,
 }
 
-/// The faults of a configuration for `nodes` nodes.
-pub(super) fn read(reader: &Reader<'_>, nodes: usize) -> Result<Faults, ConfigError> {
-    let default = Faults::default();
-    let faults = Faults {
-        drop_prob: reader.number("faults.drop_prob", default.drop_prob, PROBABILITY)?,
-        duplicate_prob: reader.number("faults.duplicate_prob", default.duplicate_prob, PROBABILITY)?,
-        reorder_prob: reader.number("faults.reorder_prob", default.reorder_prob, PROBABILITY)?,
-        online_prob: reader.number("faults.online_prob", default.online_prob, PROBABILITY)?,
-        slot: reader.duration("faults.slot", default.slot)?,
-        delay: reader.duration("faults.delay", default.delay)?,
-        jitter: reader.duration("faults.jitter", default.jitter)?,
-        bandwidth: reader.count("faults.bandwidth", default.bandwidth, 0..=i64::MAX as u64)?,
-        compute: reader.duration("faults.compute", default.compute)?,
-        crash: list(reader, "faults.crash", &["nodes", "fraction", "at", "back", "pause"])?,
-        slow: list(reader, "faults.slow", &["nodes", "factor"])?,
-        partition: list(reader, "faults.partition", &["nodes", "fraction", "from", "until"])?,
-        hostile: list(reader, "faults.hostile", &["nodes", "kind", "from"])?,
-    };
-    if faults.slot == 0 {
-        return Err(reader.bad("faults.slot", "must be longer than nothing".into(), None));
-    }
-    check(&faults, nodes).map_err(|(key, why)| reader.bad(key, why, None))?;
-    Ok(faults)
-}
-
-/// A list of tables with these keys.
-fn list<T: DeserializeOwned>(
-    reader: &Reader<'_>,
-    key: &'static str,
-    known: &[&str],
-) -> Result<Vec<T>, ConfigError> {
-    let Some(entry) = reader.entry(key) else { return Ok(Vec::new()) };
-    let form = format!("for example `[[{key}]]` with lines for {}", known.join(", "));
-    let Value::Array(items) = &entry.value else {
-        return Err(reader.bad(key, "must be a list of tables".into(), Some(form)));
-    };
-    let unknown = |item: &Value| {
-        let keys = item.as_table().into_iter().flat_map(|table| table.keys());
-        keys.map(String::as_str).find(|name| !known.contains(name)).map(str::to_owned)
-    };
-    if let Some(unknown) = items.iter().find_map(unknown) {
-        let near = topology::nearest(&unknown, known);
-        return Err(ConfigError::UnknownKey {
-            key: format!("{key}.{unknown}"),
-            nearest: near.map(|near| format!("{key}.{near}")),
-            known: known.join(", "),
-            place: Box::new(entry.place.clone()),
-        });
-    }
-    let item = |item: &Value| {
-        let read: Result<T, _> = item.clone().try_into();
-        read.map_err(|error| reader.bad(key, error.message().trim().into(), Some(form.clone())))
-    };
-    items.iter().map(item).collect()
-}
-
 /// Whether nodes exist, parts are parts and times are in order.
-fn check(faults: &Faults, nodes: usize) -> Result<(), (&'static str, String)> {
+pub(super) fn check(faults: &Faults, nodes: usize) -> Result<(), (&'static str, String)> {
     let named = |key: &'static str, list: &[PeerIx]| match list.iter().find(|node| **node as usize >= nodes) {
         Some(node) => Err((key, format!("there is no node {node} among {nodes}"))),
         None => Ok(()),

@@ -10,10 +10,8 @@ use toml::{Spanned, Value};
 use topology::Hint;
 
 use super::error::{ConfigError, Place};
-use super::keys;
+use super::{Config, keys};
 
-/// Sections whose `kind` decides which other keys they have: naming another kind in a later layer forgets those of the former.
-const KINDS: [&str; 3] = ["partition", "model", "optimiser"];
 /// Pairs of which one replaces the other.
 const REPLACE: [[&str; 2]; 1] = [["privacy.epsilon", "privacy.noise_multiplier"]];
 
@@ -80,9 +78,10 @@ impl Layer {
     #[must_use]
     pub fn under(mut self, later: Self) -> Self {
         let names = |layer: &Self, key: &str| layer.entries.contains_key(key);
-        for section in KINDS.iter().filter(|section| names(&later, &format!("{section}.kind"))) {
-            let inside = |key: &str| key.strip_prefix(section).is_some_and(|rest| rest.starts_with('.'));
-            self.entries.retain(|key, _| !inside(key));
+        // Where a kind decides which other keys a section has, naming another kind forgets those of the former.
+        for kind in keys::keys().filter(|key| key.is_kind() && names(&later, key.name)) {
+            let section = |key: &str| key.split_once('.').map(|(section, _)| section.to_owned());
+            self.entries.retain(|key, _| section(key) != section(kind.name));
         }
         for [one, other] in REPLACE {
             if names(&later, one) || names(&later, other) {
@@ -125,7 +124,7 @@ impl Layer {
         }
         match (key, &value) {
             ("partition", Value::String(text)) => self.add_partition(text, place),
-            ("model" | "optimiser" | "algorithm", Value::String(_)) => {
+            (_, Value::String(_)) if keys::known(&format!("{key}.kind")).is_some() => {
                 self.add(&format!("{key}.kind"), value, place)
             }
             _ if keys::is_section(key) => Err(ConfigError::BadValue {
@@ -154,8 +153,10 @@ impl Layer {
                 hint: error.hint(),
                 place: Box::new(place.clone()),
             })?;
-        for (key, value) in super::show::partition(&spec) {
-            self.entries.insert(key, Entry { value, place: place.clone() });
+        let config = Config { partition: spec, ..Config::blank() };
+        for key in keys::keys().filter(|key| key.section() == Some("partition")) {
+            let entry = key.show(&config).map(|value| Entry { value, place: place.clone() });
+            self.entries.extend(entry.map(|entry| (key.name, entry)));
         }
         Ok(())
     }
@@ -181,14 +182,11 @@ fn line_of(text: &str, at: usize) -> usize {
 fn known_beside(key: &str) -> String {
     let section = key.split_once('.').map(|(section, _)| section).filter(|section| keys::is_section(section));
     let names: Vec<&str> = match section {
-        Some(section) => keys::KEYS
-            .iter()
-            .map(|key| key.name)
-            .filter(|name| name.split_once('.').is_some_and(|(s, _)| s == section))
-            .collect(),
+        Some(section) => {
+            keys::keys().filter(|key| key.section() == Some(section)).map(|key| key.name).collect()
+        }
         None => {
-            let mut firsts: Vec<&str> =
-                keys::KEYS.iter().map(|key| key.name.split('.').next().unwrap_or(key.name)).collect();
+            let mut firsts: Vec<&str> = keys::keys().map(|key| key.section().unwrap_or(key.name)).collect();
             firsts.dedup();
             firsts
         }

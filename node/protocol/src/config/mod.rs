@@ -3,31 +3,39 @@
 //! [`Layer`]s (a file, flags, a point of a sweep) are laid over each other and become one [`Config`], which holds only values that were checked.
 //! Building it touches neither disk nor network. [`Config::to_toml`] prints the effective values; reading them back gives an equal `Config`.
 //!
-//! Keys are kept flat with the place where each was written rather than in a serde structure: so an error can name key, value and line.
+//! Keys are kept flat with the place where each was written rather than in a serde structure: so an error can name key, value and line. What there is
+//! to know of a key is one row of `table`.
 
-mod build;
+mod check;
 mod duration;
 mod error;
 mod faults;
+mod field;
+mod form;
 mod graph;
 mod keys;
 mod layer;
+mod page;
 mod read;
 mod show;
+mod table;
 #[cfg(test)]
 mod tests;
 
 pub use error::{ConfigError, Place};
 pub use faults::{Crash, Faults, Hostile, HostileKind, Partition, Slow};
-pub use keys::{KEYS, Key};
+pub use keys::{Key, Whose, keys};
 pub use layer::Layer;
+pub use page::page;
 
 use learn::data::DataSource;
 use learn::model::ModelSpec;
 use learn::optimiser::OptimiserSpec;
-use learn::partition::PartitionSpec;
+use learn::partition::{PartitionSpec, Scheme};
 use serde::{Deserialize, Serialize};
 use topology::{ScheduleSpec, Spec, SpecError, WalkKernel, Weights};
+
+use read::Reader;
 
 use crate::settings::{Scope, Timeouts};
 use crate::values::Digest;
@@ -74,8 +82,8 @@ pub struct Config {
     pub faults: Faults,
 }
 
-/// Which algorithm, in words of a config.
-#[derive(Debug, Clone, PartialEq)]
+/// Which algorithm, in words of a config. The default is empty, for reading into.
+#[derive(Debug, Clone, PartialEq, Default)]
 pub struct AlgorithmConfig {
     /// `rounds`, `gossip`, `walk`, `mean`; in the simulator also `alone`, `central`, `local`, `fedavg`.
     pub kind: AlgorithmKind,
@@ -94,10 +102,11 @@ pub struct AlgorithmConfig {
 }
 
 /// The algorithms by name.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum AlgorithmKind {
     /// Averaging rounds that end in exact consensus.
+    #[default]
     Rounds,
     /// Gossip SGD.
     Gossip,
@@ -144,8 +153,8 @@ impl AlgorithmKind {
     }
 }
 
-/// Privacy, in words of a config.
-#[derive(Debug, Clone, PartialEq)]
+/// Privacy, in words of a config. The default is empty, for reading into.
+#[derive(Debug, Clone, PartialEq, Default)]
 pub struct PrivacyConfig {
     /// Target ε, for which the noise is calibrated; infinite: no noise. Given exactly where `noise_multiplier` is not.
     pub epsilon: Option<f64>,
@@ -161,6 +170,21 @@ pub struct PrivacyConfig {
     pub target: Scope,
     /// A bound on the norm of a record's features that all participants declare; needed to certify `contractive`.
     pub row_norm: Option<f64>,
+}
+
+impl TryFrom<&Layer> for Config {
+    type Error = ConfigError;
+
+    fn try_from(layer: &Layer) -> Result<Self, ConfigError> {
+        let (reader, mut config) = (Reader { layer }, Self::blank());
+        // Defaults of others depend on it.
+        keys()
+            .filter(|key| key.name == "algorithm.kind")
+            .try_for_each(|key| key.read(&reader, &mut config))?;
+        keys().try_for_each(|key| key.read(&reader, &mut config))?;
+        check::all(&reader, &config)?;
+        Ok(config)
+    }
 }
 
 impl Default for Config {
@@ -188,6 +212,30 @@ impl Config {
         Self::try_from(&merged)
     }
 
+    /// What the keys are read into: each of them fills its place.
+    fn blank() -> Self {
+        Self {
+            name: String::new(),
+            nodes: 0,
+            rounds: 0,
+            local_steps: 0,
+            batch_size: None,
+            learning_rate: 0.0,
+            seed: 0,
+            data: "digits".parse().expect("a built-in data set"),
+            test_fraction: 0.0,
+            topology: String::new(),
+            weights: Weights::Metropolis,
+            partition: PartitionSpec::new(Scheme::Iid),
+            model: ModelSpec::Softmax {},
+            optimiser: OptimiserSpec::Sgd { radius: None },
+            algorithm: AlgorithmConfig::default(),
+            privacy: PrivacyConfig::default(),
+            timeouts: Timeouts::default(),
+            faults: Faults::default(),
+        }
+    }
+
     /// The effective configuration as TOML, every key with its value.
     pub fn to_toml(&self) -> String {
         show::text(&show::entries(self))
@@ -213,6 +261,6 @@ impl Config {
         let value = |entries: &[show::Shown], key: &str| {
             entries.iter().find(|(name, _)| *name == key).map(|(_, value)| value.clone())
         };
-        KEYS.iter().map(|key| key.name).filter(|key| value(&mine, key) != value(&theirs, key)).collect()
+        keys().map(|key| key.name).filter(|key| value(&mine, key) != value(&theirs, key)).collect()
     }
 }

@@ -3,11 +3,37 @@
 use std::ops::RangeInclusive;
 use std::str::FromStr;
 
+use serde::de::DeserializeOwned;
 use toml::Value;
 
-use super::duration;
 use super::error::{ConfigError, Place};
 use super::layer::{Entry, Layer};
+use super::{Config, duration, keys};
+
+/// Which numbers are allowed.
+#[derive(Clone, Copy)]
+pub(super) struct Rule {
+    pub(super) fits: fn(f64) -> bool,
+    /// In words: "must be …".
+    pub(super) must: &'static str,
+}
+
+impl Rule {
+    /// The same for a table of values.
+    pub(super) fn takes(&self) -> String {
+        self.must.trim_start_matches("must be ").trim_start_matches("a ").into()
+    }
+}
+
+pub(super) const POSITIVE: Rule =
+    Rule { fits: |x| x > 0.0 && x.is_finite(), must: "must be a positive number" };
+pub(super) const NOT_NEGATIVE: Rule =
+    Rule { fits: |x| x >= 0.0 && x.is_finite(), must: "must be a number, not negative" };
+pub(super) const PROBABILITY: Rule =
+    Rule { fits: |x| (0.0..=1.0).contains(&x), must: "must be a probability from 0 to 1" };
+/// From 0 to 1, without 1.
+pub(super) const BELOW_ONE: Rule =
+    Rule { fits: |x| (0.0..1.0).contains(&x), must: "must be at least 0 and below 1" };
 
 /// The values that were given, by key.
 pub(super) struct Reader<'a> {
@@ -38,12 +64,7 @@ impl Reader<'_> {
     }
 
     /// A number for which `fits` holds.
-    pub(super) fn number(
-        &self,
-        key: &'static str,
-        default: f64,
-        (fits, must): (fn(f64) -> bool, &str),
-    ) -> Result<f64, ConfigError> {
+    pub(super) fn number(&self, key: &'static str, default: f64, rule: Rule) -> Result<f64, ConfigError> {
         let Some(entry) = self.entry(key) else { return Ok(default) };
         let number = match &entry.value {
             Value::Integer(value) => Some(*value as f64),
@@ -52,15 +73,11 @@ impl Reader<'_> {
             Value::String(text) if text == "inf" => Some(f64::INFINITY),
             _ => None,
         };
-        number.filter(|&value| fits(value)).ok_or_else(|| self.bad(key, must.to_owned(), None))
+        number.filter(|&value| (rule.fits)(value)).ok_or_else(|| self.bad(key, rule.must.into(), None))
     }
 
     /// A number where one was given.
-    pub(super) fn optional(
-        &self,
-        key: &'static str,
-        rule: (fn(f64) -> bool, &str),
-    ) -> Result<Option<f64>, ConfigError> {
+    pub(super) fn optional(&self, key: &'static str, rule: Rule) -> Result<Option<f64>, ConfigError> {
         self.is_given(key).then(|| self.number(key, 0.0, rule)).transpose()
     }
 
@@ -110,8 +127,97 @@ impl Reader<'_> {
         let text = self.text(key, "")?;
         words.iter().find(|(word, _)| *word == text).map(|(_, value)| *value).ok_or_else(|| {
             let names: Vec<&str> = words.iter().map(|(word, _)| *word).collect();
-            let near = topology::nearest(&text, &names).map(|near| format!("did you mean `{near}`?"));
-            self.bad(key, format!("must be one of {}", names.join(", ")), near)
+            self.no_such_word(key, &text, &names)
+        })
+    }
+
+    /// That a word is none of these, with the nearest.
+    pub(super) fn no_such_word(&self, key: &'static str, text: &str, names: &[&str]) -> ConfigError {
+        let near = topology::nearest(text, names).map(|near| format!("did you mean `{near}`?"));
+        self.bad(key, format!("must be one of {}", names.join(", ")), near)
+    }
+
+    /// A whole number from 1, or `None` for the word that means all.
+    pub(super) fn count_or(&self, key: &'static str, all: &str) -> Result<Option<usize>, ConfigError> {
+        match self.entry(key).map(|entry| &entry.value) {
+            None => Ok(None),
+            Some(Value::String(text)) if text == all => Ok(None),
+            Some(value) if whole(value).is_some_and(|count| count > 0) => {
+                Ok(whole(value).map(|count| count as usize))
+            }
+            Some(_) => Err(self.bad(key, format!("must be a whole number from 1, or {all:?}"), None)),
+        }
+    }
+
+    /// A list of whole numbers from 1 to `most`, or one alone; `what` they are.
+    pub(super) fn counts(
+        &self,
+        key: &'static str,
+        default: &[usize],
+        what: &str,
+        most: usize,
+    ) -> Result<Vec<usize>, ConfigError> {
+        let Some(entry) = self.entry(key) else { return Ok(default.to_vec()) };
+        let bad = || {
+            let hint = format!("for example `{key} = [64, 32]`");
+            self.bad(key, format!("must be a list of {what} from 1 to {most}"), Some(hint))
+        };
+        let count = |value: &Value| {
+            let count = value.as_integer().and_then(|count| usize::try_from(count).ok());
+            count.filter(|count| (1..=most).contains(count)).ok_or_else(bad)
+        };
+        match &entry.value {
+            Value::Array(list) if !list.is_empty() => list.iter().map(count).collect(),
+            value => Ok(vec![count(value)?]),
+        }
+    }
+
+    /// A list of tables with these keys.
+    pub(super) fn tables<T: DeserializeOwned>(
+        &self,
+        key: &'static str,
+        known: &[&str],
+    ) -> Result<Vec<T>, ConfigError> {
+        let Some(entry) = self.entry(key) else { return Ok(Vec::new()) };
+        let form = format!("for example `[[{key}]]` with lines for {}", known.join(", "));
+        let Value::Array(items) = &entry.value else {
+            return Err(self.bad(key, "must be a list of tables".into(), Some(form)));
+        };
+        let unknown = |item: &Value| {
+            let keys = item.as_table().into_iter().flat_map(|table| table.keys());
+            keys.map(String::as_str).find(|name| !known.contains(name)).map(str::to_owned)
+        };
+        if let Some(unknown) = items.iter().find_map(unknown) {
+            let near = topology::nearest(&unknown, known);
+            return Err(ConfigError::UnknownKey {
+                key: format!("{key}.{unknown}"),
+                nearest: near.map(|near| format!("{key}.{near}")),
+                known: known.join(", "),
+                place: Box::new(entry.place.clone()),
+            });
+        }
+        let item = |item: &Value| {
+            let read: Result<T, _> = item.clone().try_into();
+            read.map_err(|error| self.bad(key, error.message().trim().into(), Some(form.clone())))
+        };
+        items.iter().map(item).collect()
+    }
+
+    /// A parameter of another kind has no effect: giving one is a mistake, so it is said.
+    pub(super) fn refuse_parameter(&self, key: &'static str, config: &Config) -> Result<(), ConfigError> {
+        if !self.is_given(key) {
+            return Ok(());
+        }
+        let kind = keys::kind_beside(key);
+        let word = kind.and_then(|kind| kind.show(config)).and_then(|value| Some(value.as_str()?.to_owned()));
+        let (kind, word) = (kind.map_or("", |kind| kind.name), word.unwrap_or_default());
+        let own: Vec<String> = keys::parameters(kind, config).map(|name| format!("`{name}`")).collect();
+        Err(ConfigError::Conflict {
+            first: self.pair(kind, format!("{word:?}")),
+            second: self.pair(key, ""),
+            why: format!("`{word}` has no such key"),
+            hint: if own.is_empty() { "leave it out".into() } else { format!("it has {}", own.join(", ")) },
+            place: self.place(key),
         })
     }
 

@@ -1,6 +1,6 @@
 //! Help texts: examples, the keys of a configuration, and what the JSON means.
 
-use protocol::config::KEYS;
+use protocol::config::keys;
 
 pub(super) const EXAMPLES: &str = "\
 Examples:
@@ -29,12 +29,13 @@ Results:
 
 /// The keys, then the results, then the examples.
 pub(super) fn long() -> String {
-    let widest = KEYS.iter().map(|key| key.name.len()).max().unwrap_or(0);
+    let widest = keys().map(|key| key.name.len()).max().unwrap_or(0);
     let mut text = String::from(
-        "Keys (in a file `[privacy]` and `epsilon = 2`, as a flag `--set privacy.epsilon=2`):\n",
+        "Keys (in a file `[privacy]` and `epsilon = 2`, as a flag `--set privacy.epsilon=2`), with [defaults]:\n",
     );
-    for key in KEYS {
-        text.push_str(&format!("  {:widest$}  {}\n", key.name, key.meaning));
+    for key in keys() {
+        let default = key.default().map_or_else(String::new, |value| format!(" [{value}]"));
+        text.push_str(&format!("  {:widest$}  {}{default}\n", key.name, key.meaning));
     }
     text + "  Times are \"250ms\", \"1.5s\" or a number of seconds.\n\n" + RESULTS + "\n" + EXAMPLES
 }

@@ -1,0 +1,54 @@
+//! What participants do.
+
+use topology::{Hint, TopologyError};
+
+use super::MOST_NODES;
+use crate::config::AlgorithmKind;
+use crate::config::field::{In, at};
+use crate::config::form::Otherwise::Is;
+use crate::config::form::{Count, Flag, Number, Parsed, Word};
+use crate::config::keys::{Key, key};
+use crate::config::read::NOT_NEGATIVE;
+
+pub(super) const KEYS: &[Key] = &[
+    key(
+        "algorithm.kind",
+        "rounds, gossip, walk, mean; to compare with: alone, central, local, fedavg",
+        &In(at!(algorithm.kind), Word { otherwise: Is(AlgorithmKind::Rounds), words: &AlgorithmKind::ALL }),
+    )
+    .also(&["algorithm.name", "algo"]),
+    key(
+        "algorithm.mixing_steps",
+        "gossip, mean: mixing steps per contribution",
+        &In(at!(algorithm.mixing_steps), Count { otherwise: Is(10), least: 1, most: 1_000_000 }),
+    )
+    .because("a guess: on the default graph of 64 nodes a disagreement shrinks to about 2 %"),
+    key(
+        "algorithm.accelerate",
+        "gossip, mean: Chebyshev acceleration, for networks that lose nothing",
+        &In(at!(algorithm.accelerate), Flag { otherwise: false }),
+    ),
+    key(
+        "algorithm.schedule",
+        "gossip, mean: fixed, one-peer-exponential, doubling, shuffled-doubling, random-matching, resampled:FAMILY:SIZE",
+        &In(at!(algorithm.schedule), Parsed { otherwise: "fixed", hint: TopologyError::hint, takes: "text" }),
+    ),
+    key(
+        "algorithm.message_noise",
+        "gossip, mean: noise on every message, as a multiple of a contribution's noise",
+        &In(at!(algorithm.message_noise), Number { otherwise: 0.0, rule: NOT_NEGATIVE }),
+    ),
+    key(
+        "algorithm.kernel",
+        "walk: simple, lazy or metropolis",
+        &In(
+            at!(algorithm.kernel),
+            Parsed { otherwise: "metropolis", hint: TopologyError::hint, takes: "text" },
+        ),
+    ),
+    key(
+        "algorithm.tokens",
+        "walk: number of tokens",
+        &In(at!(algorithm.tokens), Count { otherwise: Is(1), least: 1, most: MOST_NODES }),
+    ),
+];
