@@ -1,6 +1,6 @@
 //! What participants do.
 
-use topology::TopologyError;
+use topology::{Hint, TopologyError};
 
 use super::MOST_NODES;
 use crate::config::AlgorithmKind;
