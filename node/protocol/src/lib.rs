@@ -44,24 +44,26 @@ pub mod account;
 pub mod config;
 mod contribution;
 mod core;
-mod gossip;
+pub mod gossip;
 pub mod log;
 mod message;
 mod node;
+mod numbers;
 mod plausible;
 mod recipients;
-mod rounds;
+pub mod rounds;
 mod settings;
 mod setup;
 mod time;
 mod values;
-mod walk;
+pub mod walk;
 pub mod work;
 
 use log::event;
 pub use log::{FaultKind, LogLine, RunEvent};
-pub use message::{AssemblyKind, AssemblyMessage, Ballot, Body, Message, Proposal};
+pub use message::{Body, Message};
 pub use node::{Acceptor, Input, Node, Output, Record, Snapshot};
+pub use numbers::{Load, Numbers, Words};
 pub use recipients::Recipients;
 pub use settings::{
     Algorithm, BudgetRule, GossipSettings, RoundsSettings, RunId, Scope, Settings, StepRule, Timeouts,
