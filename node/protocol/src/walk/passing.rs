@@ -39,7 +39,7 @@ impl Walk {
         }
         let copy = Copy { sent, to, stage: offered(core), confirmed: false, asked: 0 };
         // In the log before it is sent: from here on `to` counts as having seen it. What is sent again is the same bytes.
-        let Held { token, hop, generation, .. } = copy.sent;
+        let Name { token, hop, generation } = copy.sent.name();
         core.log(RunEvent::Offered { token, hop, generation, to });
         copy.send(core);
         self.copies.push(copy);
