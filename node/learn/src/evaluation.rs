@@ -40,6 +40,15 @@ pub enum EvaluationError {
     Metric(#[from] MetricError),
 }
 
+impl topology::Hint for EvaluationError {
+    fn hint(&self) -> Option<String> {
+        match self {
+            Self::Model(error) => error.hint(),
+            Self::Metric(error) => error.hint(),
+        }
+    }
+}
+
 /// Judges a model by the records of `data`.
 ///
 /// # Errors

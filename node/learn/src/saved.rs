@@ -2,9 +2,9 @@
 //!
 //! [`About`] is kept in the metadata of the file, each entry under a name of its own, so that other programs can read it too.
 
-use topology::Hint;
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
+use topology::Hint;
 
 use crate::checkpoint::{self, CheckpointError, CheckpointInfo};
 use crate::data::{DataError, DataSource, Dataset, ImageShape, LabelUse, SourceKind, Task};

@@ -1,7 +1,7 @@
 //! Why a question was not asked. Every reason is found before anything is spent, and none depends on the data.
 
-use topology::Hint;
 use thiserror::Error;
+use topology::Hint;
 
 /// A question, a declaration or terms that are refused.
 #[derive(Debug, Clone, PartialEq, Error)]

@@ -2,12 +2,12 @@
 
 #![allow(clippy::unwrap_used, reason = "a test that cannot go on fails")]
 
-use topology::Hint;
 use questions::columns::{Column, Columns};
 use questions::language::parse;
 use questions::noise::{Terms, Trust, Unit};
 use questions::plan::plan;
 use questions::refusal::Refusal;
+use topology::Hint;
 
 fn columns() -> Columns {
     let mut columns = Columns::default();

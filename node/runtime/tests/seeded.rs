@@ -31,6 +31,7 @@ async fn seeded_noise_on_a_ledger_with_private_records_is_refused() {
         config: setup.config.to_toml(),
         secret: Secret::generate().expect("randomness"),
         roster: Vec::new(),
+        schema: None,
     };
     let owner =
         Owner { identity: identity.peer_id().to_base58(), run: format!("{} ({})", swarm.name, setup.digest) };

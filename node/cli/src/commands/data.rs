@@ -4,7 +4,7 @@ use crate::commands::warnings;
 use crate::failure::{Failure, Result};
 use crate::output;
 use crate::table::Table;
-use learn::data::{DataSource, Dataset, Loaded, SourceKind, Task, read_table};
+use learn::data::{DataError, DataSource, Dataset, Loaded, SourceKind, Task, read_table};
 use learn::partition::{Assignment, LabelTable, PartitionSpec};
 use serde_json::{Value, json};
 use std::path::PathBuf;

@@ -4,7 +4,7 @@ use crate::commands::model::load;
 use crate::failure::{Failure, Result};
 use crate::output;
 use learn::data::{DataSource, LabelUse};
-use learn::evaluation::{Evaluation, EvaluationError, evaluate};
+use learn::evaluation::{Evaluation, evaluate};
 use std::path::PathBuf;
 use std::process::ExitCode;
 
@@ -75,14 +75,4 @@ pub(crate) fn table(found: &Evaluation) -> String {
         text.push_str(&format!("\nThe model is {words}.\n"));
     }
     text
-}
-
-impl From<EvaluationError> for Failure {
-    fn from(error: EvaluationError) -> Self {
-        let hint = match &error {
-            EvaluationError::Model(error) => Some(error.hint()),
-            EvaluationError::Metric(error) => error.hint(),
-        };
-        Self::of(error, hint)
-    }
 }

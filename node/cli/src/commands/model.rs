@@ -5,7 +5,7 @@ use crate::output;
 use crate::table::Table;
 use learn::data::Task;
 use learn::export;
-use learn::saved::{Saved, SavedError};
+use learn::saved::Saved;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
@@ -186,12 +186,5 @@ fn export_to(args: &ExportArgs) -> Result<()> {
             output::write(Some(&args.out), text.as_bytes())?;
             output::write(Some(&args.out.with_extension("py")), export::PYTHON.as_bytes())
         }
-    }
-}
-
-impl From<SavedError> for Failure {
-    fn from(error: SavedError) -> Self {
-        let hint = error.hint();
-        Self::of(error, hint)
     }
 }

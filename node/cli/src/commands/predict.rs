@@ -4,7 +4,7 @@ use crate::commands::model::load;
 use crate::failure::{Failure, Result};
 use crate::output;
 use learn::data::{DataSource, LabelUse, RawTable, SourceKind, read_table};
-use learn::model::{ModelError, Predictions};
+use learn::model::Predictions;
 use learn::saved::Saved;
 use learn::schema::{Column, Schema};
 use std::path::PathBuf;
@@ -95,11 +95,4 @@ fn probabilities(predictions: &Predictions, record: usize) -> Vec<String> {
 fn in_units(saved: &Saved, value: f32) -> f32 {
     let bounds = saved.about.schema.as_ref().and_then(Schema::label_column).and_then(Column::bounds);
     bounds.map_or(value, |range| (range.low + f64::from(value) * (range.high - range.low)) as f32)
-}
-
-impl From<ModelError> for Failure {
-    fn from(error: ModelError) -> Self {
-        let hint = error.hint();
-        Self::of(error, Some(hint))
-    }
 }

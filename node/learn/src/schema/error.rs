@@ -1,7 +1,7 @@
 //! What can be wrong with a declaration.
 
-use topology::Hint;
 use std::path::PathBuf;
+use topology::Hint;
 
 use thiserror::Error;
 
@@ -47,4 +47,3 @@ impl Hint for SchemaError {
         Some(hint)
     }
 }
-

@@ -1,8 +1,8 @@
 //! What all members have agreed on before the first decision: the run, the first roster with its keys, how
 //! many may be hostile, when it ends.
 
-use topology::Hint;
 use std::sync::Arc;
+use topology::Hint;
 
 use topology::schedule::RunKey;
 

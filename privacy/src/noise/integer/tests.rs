@@ -263,7 +263,9 @@ fn neighbouring_samples_are_uncorrelated_in_value_and_in_square() {
 fn parameters_outside_the_limits_are_refused_with_a_hint() {
     for parameter in [0, 1, 15, IntegerNormal::LARGEST + 1, u64::MAX] {
         let error = IntegerNormal::new(parameter).unwrap_err();
-        assert!(error.to_string().contains(&format!("`{parameter}`")) && topology::Hint::hint(&error).is_some());
+        assert!(
+            error.to_string().contains(&format!("`{parameter}`")) && topology::Hint::hint(&error).is_some()
+        );
     }
     assert_eq!(IntegerNormal::new(16).unwrap().parameter(), 16);
 }

@@ -144,13 +144,6 @@ fn group_names(plan: &Plan) -> Vec<String> {
     plan.question.groups.iter().map(|levels| levels.text.clone()).collect()
 }
 
-impl From<Refusal> for Failure {
-    fn from(refusal: Refusal) -> Self {
-        let hint = refusal.hint();
-        Self::of(refusal, Some(hint))
-    }
-}
-
 /// All declared columns must be in the file.
 fn missing_columns(columns: &Columns, header: &[String]) -> Option<String> {
     let absent: Vec<&str> = columns

@@ -1,11 +1,12 @@
 //! What a person sees.
 
+use privacy::number::{Precision, up};
 use questions::answer::{Answer, Answers, Figure};
 use questions::noise::Trust;
 use questions::plan::{Expectation, Method, Plan, expectations, records_per_group};
 
 use super::{group_names, picture};
-use crate::table::{Table, rounded_up};
+use crate::table::Table;
 
 /// Significant digits of a half-width.
 const DIGITS: i32 = 2;
@@ -93,7 +94,7 @@ pub(super) fn answers(plan: &Plan, answers: &Answers, left: f64, population: boo
         if population { "noise and sampling" } else { "noise of privacy only; --population adds sampling" };
     text.push_str(&format!(
         "spent  ε = {} ({}); {} left. Interval: {what}.\n",
-        rounded_up(plan.terms.epsilon, 3),
+        up(plan.terms.epsilon, Precision::Decimals(3)),
         plan.analysis(),
         short(left),
     ));

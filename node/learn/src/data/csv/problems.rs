@@ -1,7 +1,7 @@
 //! All that is wrong with a file, in one list: whoever corrects a file wants to know everything at once.
 
-use topology::Hint;
 use std::collections::BTreeMap;
+use topology::Hint;
 
 use super::super::error::{DataError, Place};
 
