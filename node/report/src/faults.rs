@@ -6,7 +6,7 @@ use protocol::log::How;
 use protocol::{FaultKind, RunEvent};
 
 use crate::document::Fault;
-use crate::lost::Cost;
+use crate::lost::{Cost, LostLines};
 use crate::source::Source;
 
 /// What is gathered about one kind.
@@ -62,15 +62,7 @@ pub(crate) fn found(source: &Source, unlogged: BTreeMap<usize, u64>) -> Vec<Faul
         note("record without a line", LOST, count, Some(node as u32), None);
     }
     for lost in &source.lost {
-        let kind = match lost.how {
-            How::Cut => "line cut short by a crash",
-            How::Damaged => "line that cannot be read",
-        };
-        let cost = match lost.cost(source) {
-            Cost::Harmless => HARMLESS,
-            Cost::InLedger => CUT,
-            Cost::InFull => UNKNOWN,
-        };
+        let (kind, cost) = words_of(lost, source);
         note(kind, cost, u64::from(lost.count), lost.node.map(|node| node as u32), None);
     }
     let fault = |((kind, cost), seen): ((&str, &str), Seen)| Fault {
@@ -81,6 +73,20 @@ pub(crate) fn found(source: &Source, unlogged: BTreeMap<usize, u64>) -> Vec<Faul
         cost: cost.to_owned(),
     };
     seen.into_iter().map(fault).collect()
+}
+
+/// What became of a line that cannot be read, and what that cost.
+fn words_of(lost: &LostLines, source: &Source) -> (&'static str, &'static str) {
+    let kind = match lost.how {
+        How::Cut => "line cut short by a crash",
+        How::Damaged => "line that cannot be read",
+    };
+    let cost = match lost.cost(source) {
+        Cost::Harmless => HARMLESS,
+        Cost::InLedger => CUT,
+        Cost::InFull => UNKNOWN,
+    };
+    (kind, cost)
 }
 
 const BROKEN: &str = "charged as local: one whole contribution of each contributor towards everybody";
