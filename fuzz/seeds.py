@@ -33,13 +33,26 @@ def many(items):
     return number(len(items)) + b"".join(items)
 
 
-def frame(content, values=(), version=2):
-    header = bytes([version]) + number(len(values)) + content
-    return struct.pack("<I", len(header)) + header + struct.pack(f"<{len(values)}f", *values)
+def frame(content, values=(), version=3, kind="f"):
+    """A frame; behind it numbers: `f` real, `I` modulo 2^32, `Q` modulo 2^64."""
+    announced = number(" fIQ".index(kind)) + number(len(values)) if values else number(0)
+    header = bytes([version]) + announced + content
+    return struct.pack("<I", len(header)) + header + struct.pack(f"<{len(values)}{kind}", *values)
 
 
-def message(kind, values=(), run=7, round=3, step=1):
-    return frame(number(9) + number(run) + number(round) + number(step) + kind, values)
+def message(said, values=(), run=7, round=3, step=1, kind="f"):
+    return frame(number(9) + number(run) + number(round) + number(step) + said, values, kind=kind)
+
+
+def rounds(which, *said):
+    return number(2) + number(which) + b"".join(said)
+
+
+def walk(which, *said):
+    return number(4) + number(which) + b"".join(said)
+
+
+NUDGE, NOT_YET, STATE = number(0), number(1), number(3) + number(0)
 
 
 PEER = bytes.fromhex("0024080112") + b"\x20" + bytes(range(32))
@@ -64,7 +77,6 @@ def schema(features=2, target="classes", classes=b"\1\2", columns=b"\0", class_n
 
 running = number(1) + many([text(PEER), text(OTHER)])
 ballot = number(2) + number(1)
-where = text(DIGEST.hex())
 FRAMES = {
     "greeting": frame(number(0) + bytes(32)),
     "proof": frame(number(1) + bytes(range(32))),
@@ -77,23 +89,29 @@ FRAMES = {
     "confirm": frame(number(6) + number(1) + many([text(PEER), text(OTHER)])),
     "finished": frame(number(7)),
     "alive": frame(number(8) + b"\1"),
-    "sum": message(number(0) + number(0) + number(2) + DIGEST + b"\0", (1.0, -2.5, 0.0)),
-    "sum-not-finite": message(number(0) + number(0) + number(2) + DIGEST + b"\1", (float("nan"), float("inf"))),
-    "state": message(number(1), (0.5,) * 64),
-    "token": message(number(2) + number(0) + number(300) + number(1), (0.5, 0.25)),
-    "token-here": message(number(3) + number(0) + number(70000) + number(1)),
-    "nudge": message(number(5)),
-    "not-yet": message(number(6), run=(1 << 64) - 1, round=(1 << 32) - 1),
-    "prepare": message(number(7) + number(1) + ballot + number(0)),
-    "promise": message(number(7) + number(1) + ballot + number(1) + b"\0" + number(3) + where + number(4) + many([])),
-    "fetch": message(number(8) + DIGEST),
-    "model": message(number(9) + number(5), (1.0, 2.0)),
-    "knock": message(number(10) + number(2)),
-    "over": message(number(11) + number(0)),
-    "other-version": frame(number(7), version=1),
+    "sum": message(rounds(0, number(0), number(2), DIGEST, b"\0"), (1.0, -2.5, 0.0)),
+    "sum-not-finite": message(rounds(0, number(0), number(2), DIGEST, b"\1"), (float("nan"), float("inf"))),
+    "sum-modulo-32": message(rounds(0, number(0), number(2), DIGEST, b"\0"), (1, 1 << 31, (1 << 32) - 1), kind="I"),
+    "sum-modulo-64": message(rounds(0, number(0), number(2), DIGEST, b"\0"), (1, 1 << 63, (1 << 64) - 1), kind="Q"),
+    "state": message(STATE, (0.5,) * 64),
+    "token": message(walk(0, number(0), number(300), number(1)), (0.5, 0.25)),
+    "token-here": message(walk(1, number(0), number(70000), number(1))),
+    "token-safe": message(walk(2, number(1), number(0), number(1))),
+    "nudge": message(NUDGE),
+    "not-yet": message(NOT_YET, run=(1 << 64) - 1, round=(1 << 32) - 1),
+    "prepare": message(rounds(1, number(1), ballot, number(0))),
+    "promise": message(rounds(1, number(1), ballot, number(1), b"\0", number(3), DIGEST, number(4), many([]))),
+    "fetch": message(rounds(2, DIGEST)),
+    "model": message(rounds(3, number(5)), (1.0, 2.0)),
+    "knock": message(rounds(4, number(2))),
+    "over": message(walk(3, number(0))),
+    "other-version": frame(number(7), version=2),
     "forged-length": struct.pack("<I", 0xFFFFFFFF) + b"\1\0\7",
     "forged-list": frame(number(5) + number((1 << 64) - 1)),
-    "forged-values": frame(number(9) + number(7) + number(0) + number(0) + number(1)).replace(b"\1\0", b"\1\xfa", 1),
+    "forged-numbers": message(STATE, (0.5,)).replace(b"\1\1\t", b"\1\xfa\t", 1),
+    "forged-width": message(STATE, (0.5, 0.25)).replace(b"\3\1\2\t", b"\3\3\2\t", 1),
+    "forged-kind": message(STATE, (0.5,)).replace(b"\3\1\1\t", b"\3\4\1\t", 1),
+    "forged-none": frame(number(7)).replace(b"\3\0\7", b"\3\1\0\7", 1).replace(b"\3\0\0\0", b"\4\0\0\0", 1),
     "empty": b"",
 }
 for name, content in FRAMES.items():

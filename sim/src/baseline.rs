@@ -14,9 +14,9 @@ use learn::train::{TrainError, Training};
 use privacy::event::DpEvent;
 use privacy::noise::{SeededNoise, danger_from_seed};
 use protocol::Hint;
-use protocol::account::{Figure, Summary};
+use protocol::account::{Figure, Protects, Summary};
 use protocol::config::AlgorithmKind;
-use protocol::work::{Job, Unit, WorkSettings, contribute};
+use protocol::work::{Adjacency, Job, Unit, WorkSettings, contribute};
 use protocol::{Setup, Values};
 use rayon::prelude::*;
 use thiserror::Error;
@@ -201,11 +201,10 @@ fn central_nodes(setup: &Setup, observe: &mut dyn FnMut(&Progress<'_>)) -> Resul
         average: false,
     };
     let calibrated = setup.config.privacy.epsilon.is_some();
-    let z = central_noise(setup, &training, 1)? * if calibrated { 2.0 } else { 1.0 };
+    let z = central_noise(setup, &training, 1)? * if calibrated { Adjacency::Node.clip_norms() } else { 1.0 };
     let share = z / (setup.train.len() as f64).sqrt();
     let work = WorkSettings { noise_multiplier: share, ..(*setup.work).clone() };
-    let release =
-        if z == 0.0 { DpEvent::NonPrivate } else { DpEvent::Gaussian { noise_multiplier: z / 2.0 } };
+    let release = Protects::Node.event(z);
     let mut models = vec![setup.settings.initial.as_slice().to_vec()];
     let mut optimiser = optimiser(setup)?;
     for round in 0..setup.config.rounds {

@@ -205,7 +205,7 @@ mod tests {
     fn parcel(arrivals: &[(u64, PeerIx, PeerIx)]) -> Parcel {
         let mut parcel = Parcel::default();
         for &(time, from, to) in arrivals {
-            let message = Message { run: RunId(0), round: 0, step: 0, body: Body::Nudge };
+            let message = Message { run: RunId(0), round: 0, step: 0, body: Body::Nudge, numbers: None };
             parcel.push(Event { time, from, to, message });
         }
         parcel

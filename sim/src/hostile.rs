@@ -1,7 +1,7 @@
 //! Nodes that do not follow the protocol: what becomes of their messages on the way out.
 
 use protocol::config::{Hostile, HostileKind};
-use protocol::{Body, Message, PeerIx, RunId, Values};
+use protocol::{Message, Numbers, PeerIx, RunId, Values};
 
 /// Copies of each message that a flood sends.
 const FLOOD: u32 = 1_000;
@@ -41,10 +41,10 @@ impl Attack {
         send: &mut dyn FnMut(PeerIx, Message),
     ) {
         match self.kind {
-            HostileKind::Nan => replace(&mut message.body, |values| vec![f32::NAN; values.len()]),
-            HostileKind::Huge => replace(&mut message.body, |values| vec![HUGE; values.len()]),
+            HostileKind::Nan => replace(&mut message, |values| vec![f32::NAN; values.len()]),
+            HostileKind::Huge => replace(&mut message, |values| vec![HUGE; values.len()]),
             HostileKind::WrongLength => {
-                replace(&mut message.body, |values| values[..values.len().saturating_sub(1)].to_vec());
+                replace(&mut message, |values| values[..values.len().saturating_sub(1)].to_vec());
             }
             HostileKind::OtherRun => message.run = RunId(!message.run.0),
             HostileKind::Replay => self.replay(to, &message, send),
@@ -65,25 +65,22 @@ impl Attack {
             send(*to, old.clone());
             self.next += 1;
         }
-        if self.kept.len() < KEPT && message.body.values().is_some() {
+        if self.kept.len() < KEPT && message.numbers.is_some() {
             self.kept.push((to, message.clone()));
         }
     }
 }
 
-fn replace(body: &mut Body, with: impl FnOnce(&[f32]) -> Vec<f32>) {
-    match body {
-        Body::Sum { values, .. }
-        | Body::State { values }
-        | Body::Token { values, .. }
-        | Body::Model { values, .. } => *values = Values::from_wire(with(values.as_slice())),
-        // The others carry no numbers.
-        _ => {}
+fn replace(message: &mut Message, with: impl FnOnce(&[f32]) -> Vec<f32>) {
+    if let Some(Numbers::Reals(values)) = &mut message.numbers {
+        *values = Values::from_wire(with(values.as_slice()));
     }
 }
 
 #[cfg(test)]
 mod tests {
+    use protocol::gossip::Say;
+
     use super::*;
 
     fn sent(kind: HostileKind, count: u32) -> Vec<Message> {
@@ -91,8 +88,8 @@ mod tests {
         assert!(!attack.is_on(4) && attack.is_on(5));
         let mut all = Vec::new();
         for round in 0..count {
-            let body = Body::State { values: Values::from_wire(vec![1.0, 2.0]) };
-            let message = Message { run: RunId(1), round, step: 0, body };
+            let numbers = Some(Numbers::Reals(Values::from_wire(vec![1.0, 2.0])));
+            let message = Message { run: RunId(1), round, step: 0, body: Say::State.into(), numbers };
             attack.corrupt(1, message, &mut |_, message| all.push(message));
         }
         all
@@ -100,7 +97,7 @@ mod tests {
 
     #[test]
     fn each_kind_breaks_what_its_name_says() {
-        let values = |kind| sent(kind, 1)[0].body.values().unwrap().as_slice().to_vec();
+        let values = |kind| sent(kind, 1)[0].numbers.as_ref().unwrap().reals().unwrap().as_slice().to_vec();
         assert!(values(HostileKind::Nan).iter().all(|value| value.is_nan()));
         assert_eq!(values(HostileKind::Huge), [HUGE, HUGE]);
         assert_eq!(values(HostileKind::WrongLength), [1.0]);

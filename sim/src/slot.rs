@@ -3,6 +3,7 @@
 use learn::gradient::Workspace;
 use protocol::work::Job;
 use protocol::{Body, Input, Message, Node, Output, PeerIx, Recipients, RunEvent, Snapshot, Time};
+use protocol::{gossip, rounds, walk};
 
 use crate::availability::Outage;
 use crate::calendar::Place;
@@ -202,7 +203,7 @@ impl Slot {
     fn arrive(&mut self, event: &mut Event, context: &mut Context<'_, '_>) {
         self.now = event.time.max(self.now);
         let here = self.is_up(self.now) && self.start_at == NEVER && context.world.is_on(self.me, self.now);
-        let nothing = Message { run: event.message.run, round: 0, step: 0, body: Body::Nudge };
+        let nothing = Message { run: event.message.run, round: 0, step: 0, body: Body::Nudge, numbers: None };
         let message = std::mem::replace(&mut event.message, nothing);
         if here {
             let (time, from, to) = (Time(self.now), event.from, self.me);
@@ -400,15 +401,15 @@ impl Slot {
 
 /// What arrives may be in another core's cache: looked at all at once, it comes at once, and not one message after the other.
 fn fetch(parcels: &[Parcel], order: &[Place]) {
-    let values = order.iter().filter_map(|place| place.of(parcels).message.body.values());
-    std::hint::black_box(values.filter(|values| values.is_finite()).count());
+    let numbers = order.iter().filter_map(|place| place.of(parcels).message.numbers.as_ref());
+    std::hint::black_box(numbers.filter(|numbers| numbers.is_finite()).count());
 }
 
 /// Whether a message carries the sender's contribution to `round`. With several tokens one may be sent while another is worked on.
 fn bears(message: &Message, round: u32, world: &World<'_>) -> bool {
-    match message.body {
-        Body::Sum { .. } | Body::State { .. } => message.round == round,
-        Body::Token { hop, .. } => world.tokens == 1 && hop == round + 1,
+    match &message.body {
+        Body::Rounds(rounds::Say::Sum(_)) | Body::Gossip(gossip::Say::State) => message.round == round,
+        Body::Walk(walk::Say::Token(name)) => world.tokens == 1 && name.hop == round + 1,
         _ => false,
     }
 }

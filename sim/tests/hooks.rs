@@ -19,7 +19,7 @@ struct Ear {
 
 impl Hook for Ear {
     fn delivered(&self, delivery: &Delivery<'_>) {
-        let numbers = delivery.message.body.values().map_or(0, |values| values.len());
+        let numbers = delivery.message.numbers.as_ref().map_or(0, |numbers| numbers.len());
         self.heard.lock().unwrap().push((delivery.time.0, delivery.from, delivery.to, numbers));
     }
 }

@@ -6,8 +6,9 @@ use learn::gradient::Workspace;
 use privacy::noise::danger_from_seed;
 use protocol::account::Account;
 use protocol::config::Config;
+use protocol::gossip::Say;
 use protocol::work::{self, Job};
-use protocol::{Body, Digest, Input, LogLine, Message, Node, Output, RunEvent, Setup, Time, Values};
+use protocol::{Digest, Input, LogLine, Message, Node, Numbers, Output, RunEvent, Setup, Time, Values};
 
 fn main() -> Result<(), Box<dyn Error>> {
     let arguments: Vec<String> = std::env::args().collect();
@@ -57,8 +58,9 @@ fn gossip_sum(times: u32) -> Result<(), Box<dyn Error>> {
         node.handle(Time(0), Input::Computed(computed));
         node.handle(Time(0), Input::Recorded(u64::from(round)));
         for from in [1, 4] {
-            let values = Values::from_wire(vec![0.5; size]);
-            let message = Message { run: setup.settings.run, round, step: 0, body: Body::State { values } };
+            let numbers = Some(Numbers::Reals(Values::from_wire(vec![0.5; size])));
+            let message =
+                Message { run: setup.settings.run, round, step: 0, body: Say::State.into(), numbers };
             node.handle(Time(0), Input::Received { from, message });
         }
         while let Some(output) = node.poll_output() {

@@ -7,8 +7,10 @@ use crate::contribution::Budget;
 use crate::event::{FaultKind, RunEvent};
 use crate::message::{Body, Message};
 use crate::node::{Output, Snapshot};
+use crate::numbers::Numbers;
 use crate::recipients::Recipients;
 use crate::settings::Settings;
+use crate::values::Values;
 use crate::{PeerIx, Time};
 
 /// Messages beyond what a round needs (repeated, late, asking again) that a peer may send in one round.
@@ -64,9 +66,9 @@ impl Core {
             FaultKind::WrongRun
         } else if from as usize >= self.settings.nodes || from == self.me {
             FaultKind::WrongSender
-        } else if message.body.values().is_some_and(|values| !values.is_finite()) {
+        } else if message.numbers.as_ref().is_some_and(|numbers| !numbers.is_finite()) {
             FaultKind::NotFinite
-        } else if self.has_wrong_length(&message.body) {
+        } else if self.has_wrong_length(message) {
             FaultKind::WrongLength
         } else {
             return true;
@@ -75,18 +77,9 @@ impl Core {
         false
     }
 
-    fn has_wrong_length(&self, body: &Body) -> bool {
-        match body {
-            Body::Sum { values, .. } | Body::State { values } | Body::Token { values, .. } => {
-                values.len() != self.settings.initial.len()
-            }
-            // A whole number of vectors: parameters and the state of the optimiser.
-            Body::Model { values, .. } => {
-                let one = self.settings.initial.len();
-                values.len() < one || values.len() > 4 * one + 4
-            }
-            _ => false,
-        }
+    fn has_wrong_length(&self, message: &Message) -> bool {
+        let count = message.numbers.as_ref().map_or(0, Numbers::len);
+        !message.body.load().admits(count, self.settings.initial.len())
     }
 
     /// Logs that a peer did wrong: every time at first, then at every doubling, so that a flood cannot fill the disk.
@@ -117,9 +110,25 @@ impl Core {
         self.nuisance.clear();
     }
 
-    pub(crate) fn send(&mut self, to: impl Into<Recipients>, (round, step): (u32, u32), body: Body) {
-        let message = Message { run: self.settings.run, round, step, body };
-        self.outputs.push(Output::Send { to: to.into(), message });
+    /// Says something that carries no numbers.
+    pub(crate) fn tell(&mut self, to: impl Into<Recipients>, place: (u32, u32), body: impl Into<Body>) {
+        self.put(to.into(), place, body.into(), None);
+    }
+
+    /// Says something with numbers beside it.
+    pub(crate) fn send(
+        &mut self,
+        to: impl Into<Recipients>,
+        place: (u32, u32),
+        body: impl Into<Body>,
+        values: Values,
+    ) {
+        self.put(to.into(), place, body.into(), Some(Numbers::Reals(values)));
+    }
+
+    fn put(&mut self, to: Recipients, (round, step): (u32, u32), body: Body, numbers: Option<Numbers>) {
+        let message = Message { run: self.settings.run, round, step, body, numbers };
+        self.outputs.push(Output::Send { to, message });
     }
 
     /// Hands the driver what the node needs to come back; not even made where nobody keeps it.

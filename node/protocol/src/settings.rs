@@ -6,11 +6,12 @@ use std::sync::{Arc, OnceLock};
 use learn::optimiser::{OptimiserSpec, Schedule as StepSizes};
 use privacy::event::DpEvent;
 use serde::{Deserialize, Serialize};
-use topology::schedule::{Plan, RunKey, shuffled_order};
+use topology::schedule::{Plan, RunKey};
 use topology::{MixingMatrix, Schedule, TopologyError};
 
 use crate::account::Price;
 use crate::gossip::MixingPlan;
+use crate::rounds::leverage::plan_of;
 use crate::values::Values;
 
 /// Identifies a run: messages of others are refused.
@@ -84,10 +85,7 @@ impl RoundsSettings {
 
     /// Who meets whom in `round`: shuffled doubling over positions in `members`.
     pub fn plan(&self, key: &RunKey, round: u32, members: &Arc<[crate::PeerIx]>) -> Arc<Plan> {
-        let make = || {
-            let order = shuffled_order(key, u64::from(round), members.len());
-            Arc::new(Plan::with_order(order).expect("a shuffled order is a permutation of the members"))
-        };
+        let make = || Arc::new(plan_of(key, round, members.len()).expect("a roster is not empty"));
         let Some(slot) = self.plans.0.get(round as usize) else { return make() };
         let (made_for, plan) = slot.get_or_init(|| (members.clone(), make()));
         if made_for == members { plan.clone() } else { make() }

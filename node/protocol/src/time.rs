@@ -19,3 +19,14 @@ impl Time {
         self.0 as f64 / 1e6
     }
 }
+
+/// When something was asked for, and when to ask again.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Patience {
+    /// Ask again then.
+    pub(crate) again: Time,
+    /// Give up then, unless the peer shows that it is alive.
+    pub(crate) until: Time,
+    /// Give up then in any case.
+    pub(crate) latest: Time,
+}

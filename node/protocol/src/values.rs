@@ -141,14 +141,22 @@ impl fmt::Display for Digest {
     }
 }
 
+/// As hexadecimal digits for people, as sixteen bytes for machines.
 impl Serialize for Digest {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        serializer.collect_str(self)
+        if serializer.is_human_readable() {
+            serializer.collect_str(self)
+        } else {
+            self.0.serialize(serializer)
+        }
     }
 }
 
 impl<'de> Deserialize<'de> for Digest {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        if !deserializer.is_human_readable() {
+            return <[u8; 16]>::deserialize(deserializer).map(Self);
+        }
         let text = <std::borrow::Cow<'de, str>>::deserialize(deserializer)?;
         let bad = || serde::de::Error::custom(format!("`{text}` is not a digest of 32 hexadecimal digits"));
         if text.len() != 32 || !text.is_ascii() {

@@ -10,7 +10,8 @@ use learn::train::TrainError;
 use privacy::clip::ClipNorm;
 use privacy::event::DpEvent;
 use privacy::noise::NoiseSource;
-use serde::{Deserialize, Serialize};
+
+pub use learn::gradient::Adjacency;
 
 use crate::values::Values;
 
@@ -81,17 +82,6 @@ pub struct CommonScale {
     pub divisor: f64,
     /// By how much, relative to the clip norm, rounding may enlarge the sensitivity; nodes for which it is more clip that much tighter.
     pub slack: f64,
-}
-
-/// Whose data may change in a guarantee.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
-#[serde(rename_all = "lowercase")]
-pub enum Adjacency {
-    /// One record of a node is there or not.
-    #[default]
-    Record,
-    /// All data of a node are replaced.
-    Node,
 }
 
 impl Unit {

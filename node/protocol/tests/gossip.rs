@@ -10,10 +10,11 @@ use harness::{DELAY, Net, chance, cycle, gossip, graph, release, settings};
 use privacy::event::DpEvent;
 use proptest::prelude::*;
 use protocol::account::Price;
+use protocol::gossip::Say;
 use protocol::work::Computed;
 use protocol::{
-    Algorithm, Body, BudgetRule, FaultKind, GossipSettings, Input, Node, Output, PeerIx, RunEvent, RunId,
-    Scope, Settings, Time,
+    Algorithm, Body, BudgetRule, FaultKind, GossipSettings, Input, Node, Numbers, Output, PeerIx, RunEvent,
+    RunId, Scope, Settings, Time,
 };
 use topology::schedule::RunKey;
 use topology::{Chebyshev, MixingMatrix, Schedule};
@@ -231,6 +232,7 @@ fn bad_messages_are_faults_of_their_sender_and_change_nothing() {
         (1, net.state(1, 0, &value(1)), FaultKind::WrongRound),
         (1, net.state(0, 1, &[1e4; 3]), FaultKind::TooLarge),
         (1, net.message(0, 0, Body::Nudge), FaultKind::WrongKind),
+        (1, net.with_words(0, 1, Say::State), FaultKind::WrongKind),
     ];
     for (from, message, _) in faults.clone() {
         net.inject(from, 0, message);
@@ -333,7 +335,7 @@ fn message_noise_is_fresh_for_each_receiver_and_the_sender_keeps_its_value() {
     assert!(net.run(10.0));
     let of = |from: u32, to: u32| {
         let message = net.sent.iter().find(|sent| (sent.0, sent.1) == (from, to)).expect("it was sent");
-        message.2.body.values().unwrap().as_slice().to_vec()
+        message.2.numbers.as_ref().and_then(Numbers::reals).unwrap().as_slice().to_vec()
     };
     assert_ne!(of(1, 0), of(1, 2));
     assert_ne!(of(1, 0), value(1));

@@ -8,7 +8,8 @@ use std::collections::BTreeSet;
 
 use harness::{DELAY, Net, chance, cycle, graph, settings, walk};
 use proptest::prelude::*;
-use protocol::{Body, FaultKind, PeerIx, RunEvent, Values};
+use protocol::walk::{Name, Say};
+use protocol::{Body, FaultKind, PeerIx, RunEvent, gossip};
 use rand_chacha::rand_core::Rng;
 use topology::schedule::RunKey;
 use topology::{Graph, MixingMatrix, WalkKernel};
@@ -96,7 +97,7 @@ fn tokens_go_to_the_next_holder_only_and_the_end_carries_no_numbers() {
     let mut net = round_trip(9);
     assert!(net.run(60.0));
     let path = path(&WalkKernel::Simple.matrix(&cycle(6)).unwrap(), 0, 0, 9);
-    let looks = net.sent.iter().filter(|(_, _, message)| message.body.values().is_some());
+    let looks = net.sent.iter().filter(|(_, _, message)| message.numbers.is_some());
     let tokens: Vec<(u32, u32)> = looks.map(|(from, to, _)| (*from, *to)).collect();
     assert_eq!(tokens, path.windows(2).map(|hop| (hop[0], hop[1])).collect::<Vec<_>>());
 }
@@ -115,7 +116,7 @@ fn copies_are_forgotten_when_the_token_is_safe() {
 fn a_lost_answer_leads_to_no_second_contribution() {
     let mut answers = 0;
     let mut net = round_trip(60).with_fate(move |_, _, message| {
-        let answer = matches!(message.body, Body::TokenHere { .. } | Body::TokenSafe { .. });
+        let answer = matches!(message.body, Body::Walk(Say::Here(_) | Say::Safe(_)));
         answers += u32::from(answer);
         // Two answers of three are lost, and a token is under way for nearly as long as a sender waits.
         if answer && answers % 3 != 0 { vec![] } else { vec![100 * DELAY] }
@@ -123,7 +124,7 @@ fn a_lost_answer_leads_to_no_second_contribution() {
     assert!(net.run(600.0));
     assert_eq!((releases(&net), restarts(&net)), (61, 0));
     assert_eq!(net.records.iter().sum::<u64>(), 61);
-    let again = net.sent.iter().filter(|sent| sent.2.body.values().is_some()).count();
+    let again = net.sent.iter().filter(|sent| sent.2.numbers.is_some()).count();
     assert!(again > 70, "tokens were sent again");
 }
 
@@ -132,14 +133,13 @@ fn a_copy_is_guarded_asked_about_and_started_again_if_nobody_answers() {
     // Nothing arrives but what the test delivers; node 0 is the holder of hop 5.
     let mut net = round_trip_from(3, 9).with_fate(|_, _, _| vec![]);
     net.crashed = (1..6).collect();
-    let token = Body::Token { token: 0, hop: 5, generation: 0, values: Values::from_wire(vec![1.0; 2]) };
-    net.inject(1, 0, net.message(5, 0, token));
+    let name = |hop| Name { token: 0, hop, generation: 0 };
+    net.inject(1, 0, net.with_numbers(5, 0, Say::Token(name(5)), &[1.0; 2]));
     net.run(0.1);
     let (to, offered) = net.sent.last().map(|(_, to, message)| (*to, message.clone())).unwrap();
     assert_eq!(offered.body.kind(), "token");
-    let here = || Body::TokenHere { token: 0, hop: 6, generation: 0 };
-    net.inject(to, 0, net.message(6, 0, here()));
-    let safe = Body::TokenSafe { token: 0, hop: 5, generation: 0 };
+    net.inject(to, 0, net.message(6, 0, Say::Here(name(6))));
+    let safe = Body::Walk(Say::Safe(name(5)));
     assert_eq!(net.sent.last().map(|(_, to, message)| (*to, &message.body)), Some((1, &safe)));
     // Three silences of ten seconds pass, then the same bytes are sent again.
     net.sent.clear();
@@ -147,7 +147,7 @@ fn a_copy_is_guarded_asked_about_and_started_again_if_nobody_answers() {
     assert_eq!(net.sent, []);
     net.run(0.2);
     assert_eq!(net.sent, [(0, to, offered)]);
-    net.inject(to, 0, net.message(6, 0, here()));
+    net.inject(to, 0, net.message(6, 0, Say::Here(name(6))));
     net.run(29.9);
     assert_eq!(
         (net.sent.len(), restarts(&net)),
@@ -228,24 +228,23 @@ fn two_tokens_walk_on_their_own() {
 #[test]
 fn tokens_that_cannot_be_are_faults_and_change_nothing() {
     let mut net = net(vec![3]);
-    let token = |hop, values: Vec<f32>| Body::Token {
-        token: 0,
-        hop,
-        generation: 9,
-        values: Values::from_wire(values),
+    let token = |hop, values: &[f32]| {
+        net.with_numbers(0, 0, Say::Token(Name { token: 0, hop, generation: 9 }), values)
     };
     let faults = [
-        (1, token(0, vec![1.0; 2]), FaultKind::WrongRound),
-        (1, token(HOPS + 1, vec![1.0; 2]), FaultKind::WrongRound),
-        (3, token(2, vec![1.0; 2]), FaultKind::WrongSender),
-        (1, token(2, vec![1.0; 3]), FaultKind::WrongLength),
-        (1, token(2, vec![f32::INFINITY; 2]), FaultKind::NotFinite),
-        (1, token(2, vec![1e6; 2]), FaultKind::TooLarge),
-        (1, Body::TokenHere { token: 1, hop: 2, generation: 0 }, FaultKind::WrongRound),
-        (1, Body::State { values: Values::from_wire(vec![1.0; 2]) }, FaultKind::WrongKind),
+        (1, token(0, &[1.0; 2]), FaultKind::WrongRound),
+        (1, token(HOPS + 1, &[1.0; 2]), FaultKind::WrongRound),
+        (3, token(2, &[1.0; 2]), FaultKind::WrongSender),
+        (1, token(2, &[1.0; 3]), FaultKind::WrongLength),
+        (1, token(2, &[]), FaultKind::WrongLength),
+        (1, token(2, &[f32::INFINITY; 2]), FaultKind::NotFinite),
+        (1, token(2, &[1e6; 2]), FaultKind::TooLarge),
+        (1, net.message(0, 0, Say::Here(Name { token: 1, hop: 2, generation: 0 })), FaultKind::WrongRound),
+        (1, net.with_numbers(0, 0, gossip::Say::State, &[1.0; 2]), FaultKind::WrongKind),
+        (1, net.with_words(0, 0, Say::Token(Name { token: 0, hop: 2, generation: 9 })), FaultKind::WrongKind),
     ];
-    for (from, body, _) in faults.clone() {
-        net.inject(from, 0, net.message(0, 0, body));
+    for (from, message, _) in faults.clone() {
+        net.inject(from, 0, message);
     }
     assert_eq!(net.faults(0), faults.map(|(from, _, fault)| (from, fault)));
     assert!(net.sent.is_empty() && net.held().is_empty());
@@ -254,20 +253,21 @@ fn tokens_that_cannot_be_are_faults_and_change_nothing() {
 #[test]
 fn an_old_token_is_answered_and_not_used() {
     let mut net = net(vec![3]);
-    let token =
-        |hop, generation| Body::Token { token: 0, hop, generation, values: Values::from_wire(vec![1.0; 2]) };
-    net.inject(1, 0, net.message(0, 0, token(5, 2)));
+    let token = |net: &Net, hop, generation| {
+        net.with_numbers(0, 0, Say::Token(Name { token: 0, hop, generation }), &[1.0; 2])
+    };
+    net.inject(1, 0, token(&net, 5, 2));
     assert_eq!(net.held(), [(0, 2, 5, 0)]);
     for (hop, generation) in [(5, 2), (4, 2), (11, 1), (11, 0)] {
         net.sent.clear();
-        net.inject(2, 0, net.message(0, 0, token(hop, generation)));
+        net.inject(2, 0, token(&net, hop, generation));
         assert_eq!(net.held().len(), 1);
         let kinds: Vec<&str> = net.sent.iter().map(|sent| sent.2.body.kind()).collect();
         assert_eq!(kinds, ["token_here", "token_safe"], "hop {hop} of generation {generation}");
     }
     // The one whose token is here is not told that it is safe.
     net.sent.clear();
-    net.inject(1, 0, net.message(0, 0, token(5, 2)));
+    net.inject(1, 0, token(&net, 5, 2));
     assert_eq!(net.sent.iter().map(|sent| sent.2.body.kind()).collect::<Vec<_>>(), ["token_here"]);
     assert_eq!(net.computed[0], 1);
 }

@@ -13,7 +13,8 @@ use libp2p::core::transport::{Transport, upgrade};
 use libp2p::pnet::{PnetConfig, PreSharedKey};
 use libp2p::swarm::SwarmEvent;
 use libp2p::{Multiaddr, StreamProtocol, Swarm, noise, tcp, yamux};
-use protocol::{Body, Digest, Message, RunId, Values};
+use protocol::gossip::Say;
+use protocol::{Digest, Message, Numbers, RunId, Values};
 use runtime::Secret;
 use runtime::identity::Identity;
 use runtime::network::{Event, Link, Network, Patience, SendError, Settings};
@@ -120,8 +121,8 @@ async fn send_ours(task: &Task) -> Outcome<()> {
         }
     };
     let numbers: Vec<f32> = (0..task.parameters).map(|at| at as f32 * 0.001).collect();
-    let body = Body::State { values: Values::from_wire(numbers) };
-    let message = Message { run: RunId(1), round: 0, step: 0, body };
+    let numbers = Some(Numbers::Reals(Values::from_wire(numbers)));
+    let message = Message { run: RunId(1), round: 0, step: 0, body: Say::State.into(), numbers };
     for _ in 0..task.messages {
         // A copy of the numbers each time, as the protocol makes one for every message.
         while let Err(error) = link.send(Frame::Message(message.clone())) {

@@ -7,7 +7,8 @@ use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use libp2p::Multiaddr;
-use protocol::{Body, Digest, Message, RunId, Values};
+use protocol::gossip::Say;
+use protocol::{Digest, Message, Numbers, RunId, Values};
 use runtime::Secret;
 use runtime::identity::Identity;
 use runtime::network::{Event, Network, Patience, Settings};
@@ -153,8 +154,8 @@ async fn nothing_that_is_traced_shows_the_secret_a_key_or_a_model() {
         _ => None,
     })
     .await;
-    let values = Values::from_wire(PLANTED.to_vec());
-    let message = Message { run: RunId(7), round: 0, step: 0, body: Body::State { values } };
+    let numbers = Some(Numbers::Reals(Values::from_wire(PLANTED.to_vec())));
+    let message = Message { run: RunId(7), round: 0, step: 0, body: Say::State.into(), numbers };
     // What a careless line would print.
     tracing::debug!(?message, ?secret, "sent");
     link.send(Frame::Message(message.clone())).expect("there is room");

@@ -105,7 +105,7 @@ struct Traffic(Mutex<BTreeMap<(PeerIx, PeerIx), u64>>);
 
 impl Hook for Traffic {
     fn delivered(&self, delivery: &Delivery<'_>) {
-        if delivery.message.body.values().is_some() {
+        if delivery.message.numbers.is_some() {
             let mut counts = self.0.lock().expect("no holder panics");
             *counts.entry((delivery.from, delivery.to)).or_default() += 1;
         }

@@ -9,8 +9,9 @@ use learn::model::{Mean, Model};
 use learn::train::TrainError;
 use privacy::mechanisms::MechanismError;
 use privacy::noise::NoiseSource;
+use protocol::walk::Say;
 use protocol::work::{Adjacency, Computed, Job, Unit, WorkSettings, contribute};
-use protocol::{Body, LogLine, PeerIx, Setup, Values};
+use protocol::{Body, LogLine, Numbers, PeerIx, Setup, Values};
 use sim::{
     Delivery, Due, Finished, Hook, Options, SimError, contribution_noise, message_noise, simulate_with,
 };
@@ -164,15 +165,15 @@ impl Hook for Stage<'_> {
         if !watches(from) && !watches(to) {
             return;
         }
-        let Some(values) = message.body.values() else { return };
+        let Some(values) = message.numbers.as_ref().and_then(Numbers::reals) else { return };
         let kept = match self.play.keep {
             Keep::None => return,
             Keep::One(at) => vec![values.as_slice().get(at).copied().unwrap_or(0.0)],
             Keep::All => values.as_slice().to_vec(),
         };
-        let place = match message.body {
+        let place = match &message.body {
             // A token that was overtaken is another message than the one that overtook it.
-            Body::Token { token, hop, generation, .. } => (hop, generation, token, from, to),
+            Body::Walk(Say::Token(name)) => (name.hop, name.generation, name.token, from, to),
             _ => (message.round, message.step, 0, from, to),
         };
         self.view.lock().expect("no holder panics").entry(place).or_insert(kept);

@@ -4,6 +4,7 @@ use privacy::clip::ClipNorm;
 use privacy::event::DpEvent;
 use privacy::noise::NoiseSource;
 
+use super::adjacency::Adjacency;
 use super::error::GradientError;
 use super::sampling::PoissonSampler;
 use super::shareable::Shareable;
@@ -38,7 +39,8 @@ enum Unit {
 
 impl ClippedSum {
     pub(crate) fn of_records(values: Vec<f32>, clip: ClipNorm, sampler: PoissonSampler, slack: f64) -> Self {
-        let (sensitivity, divisor) = (clip.value() * (1.0 + slack), sampler.expected_batch());
+        let sensitivity = Adjacency::Record.clip_norms() * clip.value() * (1.0 + slack);
+        let divisor = sampler.expected_batch();
         Self { values, clip, unit: Unit::Record { sampler, sensitivity, divisor } }
     }
 
@@ -67,7 +69,7 @@ impl ClippedSum {
     pub fn sensitivity(&self) -> f64 {
         match self.unit {
             Unit::Record { sensitivity, .. } => sensitivity,
-            Unit::Node => 2.0 * self.clip.value(),
+            Unit::Node => Adjacency::Node.clip_norms() * self.clip.value(),
         }
     }
 
@@ -129,7 +131,9 @@ impl ClippedSum {
             // An underflowing deviation is no noise.
             _ if self.noise_deviation(noise_multiplier) < f64::MIN_POSITIVE => DpEvent::NonPrivate,
             Unit::Record { sampler, .. } => sampler.event(noise_multiplier),
-            Unit::Node => DpEvent::Gaussian { noise_multiplier: noise_multiplier / 2.0 },
+            Unit::Node => {
+                DpEvent::Gaussian { noise_multiplier: noise_multiplier / Adjacency::Node.clip_norms() }
+            }
         }
     }
 }

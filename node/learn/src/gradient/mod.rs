@@ -17,6 +17,7 @@
 //! At record level per-example gradients are never formed (see [`crate::model::Pass`]); [`rounding`] says what single
 //! precision does to the clip bound and how the noise makes up for it.
 
+mod adjacency;
 mod clipped;
 mod error;
 mod example;
@@ -26,6 +27,7 @@ mod sampling;
 mod shareable;
 mod workspace;
 
+pub use adjacency::Adjacency;
 pub use clipped::ClippedSum;
 pub use error::GradientError;
 pub use example::ExampleGradient;

@@ -13,15 +13,16 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Bound;
+use std::sync::Arc;
 
 use privacy::network::doubling::Blocks;
 use privacy::network::{NetworkError, Phase, Run, Step, Watchers, rounds};
-use topology::schedule::{Plan, shuffled_order};
 
 use super::Shape;
 use super::tally::Tally;
 use crate::PeerIx;
 use crate::event::RunEvent;
+use crate::rounds::leverage::{Leverages, outside, plan_of};
 use crate::values::Digest;
 
 /// The state of the fold.
@@ -242,7 +243,7 @@ impl RoundsFold {
         let round = &self.rounds[&at];
         let Some(&epoch) = round.epochs.first() else { return false };
         let Some(members) = self.members(shape, epoch) else { return false };
-        let Some(plan) = plan_of(shape, at, members.len()) else { return false };
+        let Some(plan) = plan_of(&shape.key, at, members.len()) else { return false };
         let mut variances = vec![0.0; members.len()];
         let mut kinds = vec![round.released.first().map_or(0, |&(_, kind)| kind); members.len()];
         for &(source, kind) in &round.released {
@@ -259,7 +260,8 @@ impl RoundsFold {
             if silent > 0 {
                 let equal = shape.noise.is_empty() && variances.iter().all(|&one| one == 0.0 || one == 1.0);
                 if equal {
-                    charge_with_silent(shape, tally, &plan, &members, (&round.released, silent));
+                    let leverages = Leverages::new(Arc::new(plan), silent);
+                    charge_with_silent(shape, tally, &leverages, &members, &round.released);
                     // Who was silent is not known: for a coalition nobody hides anybody.
                     self.clean.push(Clean { round: at, epoch, variances });
                 }
@@ -305,41 +307,31 @@ impl RoundsFold {
     }
 }
 
-fn plan_of(shape: &Shape, round: u32, nodes: usize) -> Option<Plan> {
-    Plan::with_order(shuffled_order(&shape.key, u64::from(round), nodes)).ok()
-}
-
 /// Charges a round in which some, nobody knows who, added nothing: as if all of them had been in every sum that a watcher heard.
 fn charge_with_silent(
     shape: &Shape,
     tally: &mut Tally,
-    plan: &Plan,
+    leverages: &Leverages,
     members: &[usize],
-    (released, silent): (&[(usize, usize)], usize),
+    released: &[(usize, usize)],
 ) {
-    let up = |among: usize| (1.0 / among.saturating_sub(silent).max(1) as f64).next_up().min(1.0);
     for &(source, kind) in released {
         let Ok(position) = members.binary_search(&source) else { continue };
         for watcher in (0..shape.nodes).filter(|&watcher| watcher != source) {
-            let heard = match members.binary_search(&watcher) {
-                Ok(at) => plan.heard_among(position, at),
-                Err(_) => Some(members.len()),
-            };
-            if let Some(among) = heard {
-                tally.charge((source, watcher), kind, up(among));
-            }
+            let leverage = leverages.towards(position, members.binary_search(&watcher).ok());
+            tally.charge((source, watcher), kind, leverage);
         }
     }
 }
 
 /// Those outside the roster learn the total at most.
 fn charge_outsiders(tally: &mut Tally, blocks: &Blocks, members: &[usize], released: &[(usize, usize)]) {
-    let outside: Vec<usize> =
+    let strangers: Vec<usize> =
         tally.watchers().iter().copied().filter(|node| members.binary_search(node).is_err()).collect();
     for &(source, kind) in released {
         let Ok(position) = members.binary_search(&source) else { continue };
-        let leverage = blocks.share(position, blocks.total());
-        outside.iter().for_each(|&watcher| tally.charge((source, watcher), kind, leverage));
+        let leverage = outside(blocks, position);
+        strangers.iter().for_each(|&watcher| tally.charge((source, watcher), kind, leverage));
     }
 }
 
@@ -358,13 +350,13 @@ fn coalition_in(
         return Ok(total);
     }
     let contributors = || (0..members.len()).filter(|&at| variances[at] > 0.0);
-    let Some(plan) = plan_of(shape, clean.round, members.len()) else {
+    let Some(plan) = plan_of(&shape.key, clean.round, members.len()) else {
         contributors().for_each(|at| total[members[at]] = 1.0);
         return Ok(total);
     };
     if inside.is_empty() {
         let blocks = Blocks::with_variances(&plan, |at| variances[at]);
-        contributors().for_each(|at| total[members[at]] = blocks.share(at, blocks.total()));
+        contributors().for_each(|at| total[members[at]] = outside(&blocks, at));
         return Ok(total);
     }
     let steps = (0..plan.steps()).map(|step| Step::new(plan.matrix(step))).collect();

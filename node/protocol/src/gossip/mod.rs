@@ -18,6 +18,7 @@ mod inbox;
 mod mix;
 mod plan;
 mod receive;
+mod say;
 
 use std::sync::Arc;
 
@@ -29,10 +30,10 @@ use self::absence::Absences;
 use self::inbox::Inbox;
 pub(crate) use self::plan::MixingPlan;
 use self::plan::StepPlan;
+pub use self::say::Say;
 use crate::contribution::Contribution;
 use crate::core::{Core, stepped};
 use crate::event::RunEvent;
-use crate::message::Body;
 use crate::node::{Input, Snapshot};
 use crate::settings::{Algorithm, GossipSettings, Settings};
 use crate::values::Values;
@@ -194,14 +195,14 @@ impl Gossip {
         if message_noise > 0.0 {
             for to in plan.listeners(self.me) {
                 let values = self.for_one_listener(message_noise);
-                core.send(to, at, Body::State { values });
+                core.send(to, at, Say::State, values);
             }
         } else {
             let to = plan.recipients(self.me);
             // Everybody who hears it asks for it: found here, where the numbers are near.
             self.state.squared_norm();
             if !to.is_empty() {
-                core.send(to, at, Body::State { values: self.state.clone() });
+                core.send(to, at, Say::State, self.state.clone());
             }
         }
         let came_early = self.inbox.open(self.me, (self.round, self.step), &plan);

@@ -3,11 +3,12 @@
 //! Invariant: a message is mixed at most once, in its own step, and only if the plan of that step lets this node hear its sender.
 
 use super::inbox::Taken;
-use super::{Gossip, Phase, gossip_settings};
+use super::{Gossip, Phase, Say, gossip_settings};
 use crate::PeerIx;
 use crate::core::{Core, REPEATED_AFTER};
 use crate::event::FaultKind;
 use crate::message::{Body, Message};
+use crate::numbers::Numbers;
 use crate::values::Values;
 
 /// A message may be this many rounds ahead.
@@ -16,8 +17,8 @@ const ROUNDS_AHEAD: u64 = 2;
 impl Gossip {
     pub(super) fn on_message(&mut self, core: &mut Core, from: PeerIx, message: Message) {
         let at = (message.round, message.step);
-        match message.body {
-            Body::State { values } => self.on_state(core, from, at, values),
+        match (message.body, message.numbers.and_then(Numbers::into_reals)) {
+            (Body::Gossip(Say::State), Some(values)) => self.on_state(core, from, at, values),
             _ => core.fault(from, FaultKind::WrongKind, message.round),
         }
     }

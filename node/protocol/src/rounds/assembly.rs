@@ -8,7 +8,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use crate::message::{Ballot, Proposal};
+use super::{Ballot, Proposal};
 use crate::node::Acceptor;
 use crate::values::Digest;
 use crate::{PeerIx, Time};

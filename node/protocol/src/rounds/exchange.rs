@@ -7,9 +7,10 @@ use std::sync::Arc;
 
 use topology::schedule::{Plan, Role};
 
+use super::Sum;
 use crate::PeerIx;
-use crate::message::{Body, Patience};
-use crate::values::{Digest, Values};
+use crate::time::Patience;
+use crate::values::Values;
 
 /// The exchange of one round, as far as it has come.
 pub(super) struct Exchange {
@@ -32,14 +33,14 @@ impl Exchange {
 
     /// Takes in what the partner of this step sent.
     pub(super) fn take(&mut self, role: Role, heard: &Heard) {
-        self.knocked |= heard.knocked;
+        self.knocked |= heard.said.knocked;
         if let Role::Adopt(_) = role {
             self.sum.clear();
             self.sum.extend_from_slice(heard.values.as_slice());
-            self.count = heard.count;
+            self.count = heard.said.count;
         } else {
             self.sum.iter_mut().zip(heard.values.as_slice()).for_each(|(sum, value)| *sum += value);
-            self.count += heard.count;
+            self.count += heard.said.count;
         }
     }
 
@@ -49,14 +50,11 @@ impl Exchange {
     }
 }
 
-/// A sum that arrived.
+/// A sum on its way, with what is said about it.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct Heard {
-    pub(super) epoch: u32,
+    pub(super) said: Box<Sum>,
     pub(super) values: Values,
-    pub(super) count: u32,
-    pub(super) start: Digest,
-    pub(super) knocked: bool,
 }
 
 /// Sums that came before they were needed; bounded.
@@ -94,22 +92,22 @@ impl Early {
 
     /// Forgets rounds before `round` and other epochs.
     pub(super) fn forget_before(&mut self, round: u32, epoch: u32) {
-        self.0.retain(|&(of, _, _), heard| of >= round && heard.epoch == epoch);
+        self.0.retain(|&(of, _, _), heard| of >= round && heard.said.epoch == epoch);
     }
 }
 
 /// Messages of this round and the one before, to be sent again on request.
 #[derive(Default)]
-pub(super) struct Sent(BTreeMap<(u32, u32), (PeerIx, Body)>);
+pub(super) struct Sent(BTreeMap<(u32, u32), (PeerIx, Heard)>);
 
 impl Sent {
-    pub(super) fn keep(&mut self, place: (u32, u32), to: PeerIx, body: Body) {
-        self.0.insert(place, (to, body));
+    pub(super) fn keep(&mut self, place: (u32, u32), to: PeerIx, sum: Heard) {
+        self.0.insert(place, (to, sum));
     }
 
     /// What was sent to `to` in that round and step.
-    pub(super) fn to(&self, place: (u32, u32), to: PeerIx) -> Option<&Body> {
-        self.0.get(&place).filter(|(receiver, _)| *receiver == to).map(|(_, body)| body)
+    pub(super) fn to(&self, place: (u32, u32), to: PeerIx) -> Option<&Heard> {
+        self.0.get(&place).filter(|(receiver, _)| *receiver == to).map(|(_, sum)| sum)
     }
 
     pub(super) fn forget_before(&mut self, round: u32) {

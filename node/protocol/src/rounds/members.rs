@@ -2,11 +2,10 @@
 
 use super::assembly::Standing;
 use super::model::SharedModel;
-use super::{Phase, Rounds, patience};
+use super::{AssemblyKind, AssemblyMessage, Ballot, Phase, Proposal, Rounds, Say, patience};
 use crate::PeerIx;
 use crate::core::Core;
 use crate::event::{FaultKind, RunEvent};
-use crate::message::{AssemblyKind, AssemblyMessage, Ballot, Body, Proposal};
 use crate::values::Values;
 
 /// No honest run counts so many rounds, epochs or ballots. What is beyond is forged, and would leave no room to count on.
@@ -223,10 +222,7 @@ impl Rounds {
         }
         let begun = self.decided.as_ref().map_or(0, |proposal| proposal.round);
         match self.phase {
-            Phase::Over => {
-                let (version, values) = (self.model.version(), self.model.encoded());
-                core.send(from, (0, 0), Body::Model { version, values });
-            }
+            Phase::Over => self.send_model(core, from, (0, 0)),
             _ if core.accused.contains(&from) => {}
             _ if self.members.binary_search(&from).is_err() => {
                 self.knocks.insert(from);
@@ -265,7 +261,7 @@ impl Rounds {
         if core.now >= *again {
             *again = core.now.after(core.settings.timeouts.resend.saturating_mul(4));
             for peer in (0..core.settings.nodes as PeerIx).filter(|&peer| peer != me) {
-                core.send(peer, (0, 0), Body::Knock { epoch: self.epoch });
+                core.tell(peer, (0, 0), Say::Knock { epoch: self.epoch });
             }
         }
     }
@@ -288,7 +284,7 @@ impl Rounds {
     /// Asks for the model of the decision; not itself, even where a forged decision says that this node has it.
     fn fetch_from(&self, core: &mut Core, from: PeerIx) {
         if let Some(proposal) = self.decided.as_ref().filter(|_| from != core.me) {
-            core.send(from, (0, 0), Body::Fetch { digest: proposal.model });
+            core.tell(from, (0, 0), Say::Fetch { digest: proposal.model });
         }
     }
 
@@ -348,14 +344,14 @@ impl Rounds {
                 ballot: (0, 0),
                 kind: AssemblyKind::Commit(proposal.clone()),
             };
-            core.send(to, (0, 0), Body::Assembly(Box::new(said)));
+            core.tell(to, (0, 0), Say::Assembly(Box::new(said)));
         }
     }
 
     fn say(&self, core: &mut Core, to: PeerIx, ballot: Ballot, kind: AssemblyKind) {
         if to != core.me {
             let said = AssemblyMessage { epoch: self.assembly.acceptor.epoch, ballot, kind };
-            core.send(to, (0, 0), Body::Assembly(Box::new(said)));
+            core.tell(to, (0, 0), Say::Assembly(Box::new(said)));
         }
     }
 

@@ -1,39 +1,40 @@
 //! What to do with each kind of message.
 
 use super::exchange::{Heard, Kept};
-use super::{Phase, Rounds};
+use super::{Phase, Rounds, Say};
 use crate::PeerIx;
 use crate::core::{Core, REPEATED_AFTER};
 use crate::event::FaultKind;
 use crate::message::{Body, Message};
+use crate::numbers::Numbers;
 
 impl Rounds {
     pub(super) fn on_message(&mut self, core: &mut Core, from: PeerIx, message: Message) {
         let place = (message.round, message.step);
         self.heard_from(core, from);
-        match message.body {
-            Body::Sum { epoch, values, count, start, knocked } => {
-                self.on_sum(core, from, place, Heard { epoch, values, count, start, knocked });
+        let values = message.numbers.and_then(Numbers::into_reals);
+        match (message.body, values) {
+            (Body::Nudge, _) => self.on_nudge(core, from, place),
+            (Body::NotYet, _) => {}
+            (Body::Rounds(Say::Sum(said)), Some(values)) => {
+                self.on_sum(core, from, place, Heard { said, values });
             }
-            Body::Nudge => self.on_nudge(core, from, place),
-            Body::NotYet => {}
-            Body::Assembly(said) => self.on_assembly(core, from, *said),
-            Body::Fetch { digest } => {
+            (Body::Rounds(Say::Model { version }), Some(values)) => {
+                self.on_model(core, from, version, &values);
+            }
+            (Body::Rounds(Say::Assembly(said)), _) => self.on_assembly(core, from, *said),
+            (Body::Rounds(Say::Fetch { digest }), _) => {
                 if digest == self.model.digest() && core.tolerates(from, place.0) {
-                    let (version, values) = (self.model.version(), self.model.encoded());
-                    core.send(from, place, Body::Model { version, values });
+                    self.send_model(core, from, place);
                 }
             }
-            Body::Model { version, values } => self.on_model(core, from, version, &values),
-            Body::Knock { epoch } => self.on_knock(core, from, epoch),
-            Body::State { .. }
-            | Body::Over { .. }
-            | Body::Token { .. }
-            | Body::TokenHere { .. }
-            | Body::TokenSafe { .. } => {
-                core.fault(from, FaultKind::WrongKind, place.0);
-            }
+            (Body::Rounds(Say::Knock { epoch }), _) => self.on_knock(core, from, epoch),
+            _ => core.fault(from, FaultKind::WrongKind, place.0),
         }
+    }
+
+    pub(super) fn send_model(&self, core: &mut Core, to: PeerIx, place: (u32, u32)) {
+        core.send(to, place, Say::Model { version: self.model.version() }, self.model.encoded());
     }
 
     /// A peer that speaks is not silent, though it may keep us waiting only so long.
@@ -48,8 +49,8 @@ impl Rounds {
     }
 
     fn on_sum(&mut self, core: &mut Core, from: PeerIx, (round, step): (u32, u32), heard: Heard) {
-        if heard.epoch != self.epoch {
-            return self.on_other_epoch(core, from, heard.epoch);
+        if heard.said.epoch != self.epoch {
+            return self.on_other_epoch(core, from, heard.said.epoch);
         }
         if round < self.round || matches!(self.phase, Phase::Over) {
             self.on_late(core, from, round);
@@ -103,17 +104,15 @@ impl Rounds {
         if !core.tolerates(from, round) {
             return;
         }
-        if let Some(body) = self.sent.to((round, step), from) {
-            let body = body.clone();
-            core.send(from, (round, step), body);
+        if let Some(Heard { said, values }) = self.sent.to((round, step), from) {
+            core.send(from, (round, step), Say::Sum(said.clone()), values.clone());
         } else if round < self.round.saturating_sub(1) && self.members.contains(&from) && self.is_stuck(core)
         {
             self.call_assembly(core, "a member fell behind", Some(from));
         } else if matches!(self.phase, Phase::Over) {
-            let (version, values) = (self.model.version(), self.model.encoded());
-            core.send(from, (round, step), Body::Model { version, values });
+            self.send_model(core, from, (round, step));
         } else if self.phase_is_running() {
-            core.send(from, (round, step), Body::NotYet);
+            core.tell(from, (round, step), Body::NotYet);
         }
     }
 
@@ -140,7 +139,7 @@ impl Rounds {
         if epoch < self.epoch {
             self.tell_decision(core, from);
         } else {
-            core.send(from, (0, 0), Body::Knock { epoch: self.epoch });
+            core.tell(from, (0, 0), Say::Knock { epoch: self.epoch });
         }
     }
 }

@@ -12,27 +12,32 @@
 
 mod assembly;
 mod exchange;
+pub(crate) mod leverage;
 mod members;
 mod messages;
 mod model;
+mod say;
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
-use topology::schedule::{Plan, Role};
+use topology::schedule::Role;
 
 use crate::contribution::{Budget, Contribution};
 use crate::core::Core;
 use crate::event::{FaultKind, RunEvent};
-use crate::message::{Body, Patience, Proposal};
+use crate::message::Body;
 use crate::node::{Input, Snapshot};
 use crate::settings::{Algorithm, RoundsSettings, Settings};
+use crate::time::Patience;
 use crate::values::Values;
 use crate::{PeerIx, Time};
 
 use assembly::Assembly;
 use exchange::{Early, Exchange, Heard, Sent};
+use leverage::Leverages;
 use model::SharedModel;
+pub use say::{AssemblyKind, AssemblyMessage, Ballot, Proposal, Say, Sum};
 
 /// A silent peer is given up after [`crate::Timeouts::silence`]; one that answers but never delivers, after this many times as long.
 const PATIENCE_WITH_THE_LIVING: u64 = 6;
@@ -87,10 +92,8 @@ enum Phase {
 
 /// A finished round whose consensus is not proved yet.
 struct Settling {
-    plan: Arc<Plan>,
     members: Arc<[PeerIx]>,
-    /// How many members added nothing: they hid nobody.
-    silent: usize,
+    leverages: Leverages,
 }
 
 impl Rounds {
@@ -268,16 +271,12 @@ impl Rounds {
         let Phase::Exchanging(exchange) = &self.phase else { return };
         let (Role::SendTo(partner) | Role::Exchange(partner) | Role::GiveTo(partner)) = role else { return };
         let to = self.members[partner];
-        let body = Body::Sum {
-            epoch: self.epoch,
-            values: Values::derived(exchange.sum.clone()),
-            count: exchange.count,
-            start: self.model.digest(),
-            knocked: exchange.knocked,
-        };
+        let (epoch, start) = (self.epoch, self.model.digest());
+        let said = Box::new(Sum { epoch, count: exchange.count, start, knocked: exchange.knocked });
+        let values = Values::derived(exchange.sum.clone());
         let place = (self.round, exchange.step);
-        self.sent.keep(place, to, body.clone());
-        core.send(to, place, body);
+        self.sent.keep(place, to, Heard { said: said.clone(), values: values.clone() });
+        core.send(to, place, Say::Sum(said), values);
     }
 
     /// Takes in what the role of this step waits for; `false` if it is not there yet or the round broke.
@@ -307,13 +306,14 @@ impl Rounds {
     fn objection(&mut self, core: &mut Core, heard: &Heard, partner: usize) -> Option<&'static str> {
         let Phase::Exchanging(exchange) = &self.phase else { return None };
         let from = self.members[partner];
-        if heard.start != self.model.digest() {
+        let count = heard.said.count;
+        if heard.said.start != self.model.digest() {
             return Some("digests differ");
         }
-        let largest = f64::from(heard.count) * core.settings.largest_norm;
+        let largest = f64::from(count) * core.settings.largest_norm;
         // Incoming numbers are finite, and their squares add up in double precision: no NaN here.
         let too_large = heard.values.squared_norm() > largest * largest;
-        if heard.count > exchange.largest_count(partner) || (heard.count > 0 && too_large) {
+        if count > exchange.largest_count(partner) || (count > 0 && too_large) {
             core.fault(from, FaultKind::TooLarge, self.round);
             return Some("a sum is larger than honest contributions can be");
         }
@@ -331,7 +331,8 @@ impl Rounds {
         // That everybody was in this round from the same model proves the round before.
         self.settle(core, true);
         if self.released.take().is_some() {
-            self.settling = Some(Settling { plan: exchange.plan, members: self.members.clone(), silent });
+            let leverages = Leverages::new(exchange.plan, silent);
+            self.settling = Some(Settling { members: self.members.clone(), leverages });
         }
         if exchange.knocked && self.model.version() < core.settings.rounds {
             self.assemble_after_round(core);
@@ -347,14 +348,7 @@ impl Rounds {
         let position = settling.members.binary_search(&core.me).ok();
         let source = position.filter(|_| agreed && Budget::looks_at_peers(&settings));
         let Some(source) = source else { return core.budget.charge_in_full() };
-        // Who added nothing hides nobody, and who that was is not known: they may all have been in the sum that a watcher heard.
-        let up =
-            |among: usize| (1.0 / among.saturating_sub(settling.silent).max(1) as f64).next_up().min(1.0);
-        // Who is outside gets the model when it comes back: it hears the total.
-        let mut leverages = vec![up(settling.members.len()); settings.nodes];
-        for (watcher, &peer) in settling.members.iter().enumerate() {
-            leverages[peer as usize] = settling.plan.heard_among(source, watcher).map_or(0.0, up);
-        }
+        let leverages = settling.leverages.towards_all(source, &settling.members, settings.nodes);
         core.budget.charge(&settings, &leverages);
     }
 
@@ -385,7 +379,7 @@ impl Rounds {
                 }
                 if core.now >= patience.again {
                     patience.again = core.now.after(core.settings.timeouts.resend);
-                    core.send(peer, (self.round, exchange.step), Body::Nudge);
+                    core.tell(peer, (self.round, exchange.step), Body::Nudge);
                 }
             }
             Phase::Assembling => self.assembly_tick(core),

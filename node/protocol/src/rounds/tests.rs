@@ -14,6 +14,7 @@ use topology::schedule::RunKey;
 use super::*;
 use crate::account::Price;
 use crate::node::Output;
+use crate::numbers::Numbers;
 use crate::work::{Computed, Job};
 use crate::{BudgetRule, FaultKind, Message, Node, RunId, Scope, StepRule, Timeouts};
 
@@ -327,7 +328,7 @@ fn malformed_sums_name_the_offender_and_cost_it_its_place() {
     for (spoil, expected) in spoil {
         let mut swarm = Swarm::new(settings(5, 10));
         swarm.fate = Box::new(move |_, from, _, message| {
-            if from == 2 && matches!(message.body, Body::Sum { .. }) {
+            if from == 2 && matches!(message.body, Body::Rounds(Say::Sum(_))) {
                 spoil(message);
             }
             true
@@ -349,10 +350,12 @@ fn malformed_sums_name_the_offender_and_cost_it_its_place() {
     }
 }
 
+fn said(round: u32, body: Body) -> Message {
+    Message { run: RunId(7), round, step: 0, body, numbers: None }
+}
+
 fn replace_values(message: &mut Message, new: Vec<f32>) {
-    if let Body::Sum { values, .. } = &mut message.body {
-        *values = Values::from_wire(new);
-    }
+    message.numbers = Some(Numbers::Reals(Values::from_wire(new)));
 }
 
 #[test]
@@ -363,22 +366,17 @@ fn a_flood_of_old_messages_changes_nothing() {
             let mut old: Option<Message> = None;
             swarm.run_until(5_000);
             swarm.fate = Box::new(move |_, from, _, message| {
-                if from == 1 && matches!(message.body, Body::Sum { .. }) {
+                if from == 1 && matches!(message.body, Body::Rounds(Say::Sum(_))) {
                     old.get_or_insert_with(|| message.clone());
                 }
                 true
             });
-            let message = Message { run: RunId(7), round: 0, step: 0, body: Body::NotYet };
+            let message = said(0, Body::NotYet);
             for _ in 0..2_000 {
                 swarm.push(6_000, 0, Input::Received { from: 1, message: message.clone() });
-                let replay = Body::Sum {
-                    epoch: 0,
-                    values: Values::from_wire(vec![1.0, 1.0]),
-                    count: 1,
-                    start: crate::Digest::default(),
-                    knocked: false,
-                };
-                let replay = Message { run: RunId(7), round: 0, step: 0, body: replay };
+                let sum = Sum { epoch: 0, count: 1, start: crate::Digest::default(), knocked: false };
+                let mut replay = said(0, Say::Sum(Box::new(sum)).into());
+                replace_values(&mut replay, vec![1.0, 1.0]);
                 swarm.push(9_000, 0, Input::Received { from: 1, message: replay });
             }
         }
@@ -418,7 +416,7 @@ fn a_word_about_an_old_round_that_was_only_slow_breaks_nothing() {
     swarm.run_until(40_000);
     let round = swarm.nodes[1].as_ref().unwrap().round();
     assert!(round > 3, "round {round}");
-    let nudge = Message { run: RunId(7), round: round - 2, step: 0, body: Body::Nudge };
+    let nudge = said(round - 2, Body::Nudge);
     swarm.push(40_000, 1, Input::Received { from: 0, message: nudge });
     swarm.run();
     swarm.assert_all_done_and_equal(0..4);

@@ -1,6 +1,8 @@
 //! Tokens in the hands of a node, and copies of those that it passed on.
 
-use crate::message::{Body, Patience};
+use super::{Name, Say};
+use crate::core::Core;
+use crate::time::Patience;
 use crate::values::Values;
 use crate::{PeerIx, Time};
 
@@ -48,14 +50,20 @@ pub(crate) enum Stage {
     },
 }
 
+impl Held {
+    pub(crate) fn name(&self) -> Name {
+        Name { token: self.token, hop: self.hop, generation: self.generation }
+    }
+}
+
 impl Copy {
-    pub(crate) fn body(&self) -> Body {
-        let Held { token, hop, generation, ref values, .. } = self.sent;
-        Body::Token { token, hop, generation, values: values.clone() }
+    /// Sends the token: the same bytes whenever it is sent again.
+    pub(crate) fn send(&self, core: &mut Core) {
+        core.send(self.to, (self.sent.hop, 0), Say::Token(self.sent.name()), self.sent.values.clone());
     }
 
-    pub(crate) fn is(&self, (token, hop, generation): (u32, u32, u32), to: PeerIx) -> bool {
-        self.to == to && (self.sent.token, self.sent.hop, self.sent.generation) == (token, hop, generation)
+    pub(crate) fn is(&self, name: Name, to: PeerIx) -> bool {
+        self.to == to && self.sent.name() == name
     }
 
     pub(crate) fn wake_at(&self) -> Time {

@@ -19,6 +19,7 @@ mod custody;
 mod notice;
 mod passing;
 mod path;
+mod say;
 
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
@@ -27,11 +28,13 @@ use learn::optimiser::Optimiser;
 use self::custody::{Copy, Held, Origin};
 use self::notice::Notice;
 use self::passing::tell_origin;
+pub use self::say::{Name, Say};
 use crate::contribution::Contribution;
 use crate::core::{Core, stepped};
 use crate::event::{FaultKind, RunEvent};
 use crate::message::{Body, Message};
 use crate::node::{Input, Snapshot};
+use crate::numbers::Numbers;
 use crate::settings::{Algorithm, Settings, WalkSettings};
 use crate::values::Values;
 use crate::work::Computed;
@@ -54,8 +57,8 @@ pub(crate) struct Walk {
     seen: BTreeMap<u32, (u32, u32)>,
     /// The newest generation and hop at which a peer is known to have held a token, by token and peer.
     held_by: BTreeMap<(u32, PeerIx), (u32, u32)>,
-    /// How often tokens that had gone on from here were answered again, by token, hop and generation.
-    answered: BTreeMap<(u32, u32, u32), u32>,
+    /// How often tokens that had gone on from here were answered again.
+    answered: BTreeMap<Name, u32>,
     over: BTreeSet<u32>,
     notices: Vec<Notice>,
     optimiser: Box<dyn Optimiser>,
@@ -133,24 +136,21 @@ impl Walk {
     }
 
     fn on_message(&mut self, core: &mut Core, from: PeerIx, message: Message) {
-        let (Body::Token { token, .. }
-        | Body::TokenHere { token, .. }
-        | Body::TokenSafe { token, .. }
-        | Body::Over { token }) = message.body
-        else {
+        let Body::Walk(say) = message.body else {
             return core.fault(from, FaultKind::WrongKind, message.round);
         };
-        if token as usize >= walk_settings(&core.settings).starts.len() {
+        if say.token() as usize >= walk_settings(&core.settings).starts.len() {
             return core.fault(from, FaultKind::WrongRound, message.round);
         }
-        match message.body {
-            Body::Token { hop, generation, values, .. } => {
+        match (say, message.numbers.and_then(Numbers::into_reals)) {
+            (Say::Token(Name { token, hop, generation }), Some(values)) => {
                 let origin = Some(Origin { peer: from, hop, generation });
                 self.on_token(core, from, Held { token, hop, generation, values, origin });
             }
-            Body::TokenHere { hop, generation, .. } => self.on_here(core, from, (token, hop, generation)),
-            Body::TokenSafe { hop, generation, .. } => self.on_safe(core, from, (token, hop, generation)),
-            _ => self.on_over(core, from, token),
+            (Say::Token(_), None) => core.fault(from, FaultKind::WrongKind, message.round),
+            (Say::Here(name), _) => self.on_here(core, from, name),
+            (Say::Safe(name), _) => self.on_safe(core, from, name),
+            (Say::Over { token }, _) => self.on_over(core, from, token),
         }
     }
 
@@ -165,7 +165,7 @@ impl Walk {
         } else if self.over.contains(&token) || self.seen.get(&token) >= Some(&(generation, hop)) {
             return self.answer_again(core, from, &held);
         } else {
-            core.send(from, (hop, 0), Body::TokenHere { token, hop, generation });
+            core.tell(from, (hop, 0), Say::Here(held.name()));
             self.was_held_by(from, token, (generation, hop - 1));
             return self.hold(core, held, from);
         };
@@ -256,7 +256,7 @@ impl Walk {
     fn on_over(&mut self, core: &mut Core, from: PeerIx, token: u32) {
         if core.tolerates(from, core.settings.rounds) {
             let hop = aware(core);
-            core.send(from, (hop, 0), Body::TokenSafe { token, hop, generation: 0 });
+            core.tell(from, (hop, 0), Say::Safe(Name { token, hop, generation: 0 }));
         }
         self.end_token(core, token);
     }

@@ -2,8 +2,8 @@
 
 use std::collections::BTreeSet;
 
+use super::Say;
 use crate::core::Core;
-use crate::message::Body;
 use crate::{PeerIx, Time};
 
 /// Told by the last holder of a token.
@@ -59,6 +59,6 @@ impl Notice {
 
     fn tell(&self, core: &mut Core) {
         let round = core.settings.rounds;
-        self.unaware.iter().for_each(|&peer| core.send(peer, (round, 0), Body::Over { token: self.token }));
+        self.unaware.iter().for_each(|&peer| core.tell(peer, (round, 0), Say::Over { token: self.token }));
     }
 }

@@ -4,11 +4,11 @@
 
 use super::custody::{Copy, Held, Origin, Stage};
 use super::path::{self, Move};
-use super::{Walk, aware, walk_settings};
+use super::{Name, Say, Walk, aware, walk_settings};
 use crate::PeerIx;
 use crate::core::Core;
 use crate::event::{FaultKind, RunEvent};
-use crate::message::{Body, Patience};
+use crate::time::Patience;
 
 /// A holder that hears nothing of a token that it passed on asks after so many times `silence`.
 const GUARDED: u64 = 3;
@@ -39,40 +39,42 @@ impl Walk {
         }
         let copy = Copy { sent, to, stage: offered(core), confirmed: false, asked: 0 };
         // In the log before it is sent: from here on `to` counts as having seen it. What is sent again is the same bytes.
-        let Held { token, hop, generation, .. } = copy.sent;
+        let Name { token, hop, generation } = copy.sent.name();
         core.log(RunEvent::Offered { token, hop, generation, to });
-        core.send(to, (hop, 0), copy.body());
+        copy.send(core);
         self.copies.push(copy);
     }
 
     /// A token that is not new: it is answered, for the answer may have been lost, and not used.
     pub(super) fn answer_again(&mut self, core: &mut Core, from: PeerIx, again: &Held) {
-        let Held { token, hop, generation, origin, .. } = *again;
+        let (name, origin) = (again.name(), again.origin);
+        let Name { token, hop, .. } = name;
         if !core.tolerates(from, hop) {
             return;
         }
-        core.send(from, (hop, 0), Body::TokenHere { token, hop, generation });
+        core.tell(from, (hop, 0), Say::Here(name));
         let held = self.queue.iter().chain(self.current.iter().filter(|_| !self.stale));
         let offered = self.copies.iter().filter(|copy| !copy.confirmed).map(|copy| &copy.sent);
         let is_here = held.chain(offered).any(|held| held.token == token && held.origin == origin);
         if !is_here {
-            core.send(from, (hop, 0), Body::TokenSafe { token, hop, generation });
-            if self.is_replay(from, (token, hop, generation)) {
+            core.tell(from, (hop, 0), Say::Safe(name));
+            if self.is_replay(from, name) {
                 core.fault(from, FaultKind::Replay, hop);
             }
         }
         if self.over.contains(&token) {
-            core.send(from, (hop, 0), Body::Over { token });
+            core.tell(from, (hop, 0), Say::Over { token });
         }
     }
 
     /// Whether there is no honest reason to send a token that went on from here: the sender has held it since, or was told so several times.
-    fn is_replay(&mut self, from: PeerIx, (token, hop, generation): (u32, u32, u32)) -> bool {
+    fn is_replay(&mut self, from: PeerIx, name: Name) -> bool {
         if self.answered.len() >= MOST_ANSWERED {
             self.answered.clear();
         }
-        let answers = self.answered.entry((token, hop, generation)).or_insert(0);
+        let answers = self.answered.entry(name).or_insert(0);
         *answers = answers.saturating_add(1);
+        let Name { token, hop, generation } = name;
         let newest = self.held_by.get(&(token, from)).copied().unwrap_or_default();
         *answers > ANSWERED_IN_VAIN || newest >= (generation, hop.saturating_add(HOPS_AFTER))
     }
@@ -84,9 +86,9 @@ impl Walk {
     }
 
     /// The receiver has the token: the holder before may forget its copy.
-    pub(super) fn on_here(&mut self, core: &mut Core, from: PeerIx, name: (u32, u32, u32)) {
+    pub(super) fn on_here(&mut self, core: &mut Core, from: PeerIx, name: Name) {
         let Some(copy) = self.copies.iter_mut().find(|copy| copy.is(name, from)) else {
-            core.tolerates(from, name.1);
+            core.tolerates(from, name.hop);
             return;
         };
         if matches!(copy.stage, Stage::Offered(_)) {
@@ -96,21 +98,20 @@ impl Walk {
         if !std::mem::replace(&mut copy.confirmed, true) {
             tell_origin(core, &copy.sent);
         }
-        let (token, hop, generation) = name;
-        self.was_held_by(from, token, (generation, hop));
+        self.was_held_by(from, name.token, (name.generation, name.hop));
     }
 
     /// The token is safe beyond its receiver: the copy may go.
-    pub(super) fn on_safe(&mut self, core: &mut Core, from: PeerIx, name: (u32, u32, u32)) {
-        if name.1 == aware(core) {
-            self.notices.iter_mut().for_each(|notice| notice.on_aware(name.0, from));
+    pub(super) fn on_safe(&mut self, core: &mut Core, from: PeerIx, name: Name) {
+        if name.hop == aware(core) {
+            self.notices.iter_mut().for_each(|notice| notice.on_aware(name.token, from));
         } else if let Some(at) = self.copies.iter().position(|copy| copy.is(name, from)) {
             let copy = self.copies.remove(at);
             if !copy.confirmed {
                 tell_origin(core, &copy.sent);
             }
         } else {
-            core.tolerates(from, name.1);
+            core.tolerates(from, name.hop);
         }
     }
 
@@ -140,7 +141,7 @@ impl Walk {
                     offered(core)
                 }
             };
-            core.send(copy.to, (copy.sent.hop, 0), copy.body());
+            copy.send(core);
             self.copies.push(copy);
         }
         self.notices.iter_mut().for_each(|notice| notice.on_tick(core));
@@ -171,6 +172,6 @@ fn offered(core: &Core) -> Stage {
 /// The copy of the last other holder is no longer needed.
 pub(super) fn tell_origin(core: &mut Core, held: &Held) {
     if let Some(Origin { peer, hop, generation }) = held.origin {
-        core.send(peer, (hop, 0), Body::TokenSafe { token: held.token, hop, generation });
+        core.tell(peer, (hop, 0), Say::Safe(Name { token: held.token, hop, generation }));
     }
 }

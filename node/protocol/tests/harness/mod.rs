@@ -15,8 +15,8 @@ use privacy::event::DpEvent;
 use privacy::noise::{NoiseSource, RootSeed, danger_from_seed};
 use protocol::work::{Computed, Job};
 use protocol::{
-    Algorithm, Body, Digest, FaultKind, GossipSettings, Input, Message, Node, Output, PeerIx, RunEvent,
-    RunId, Settings, Snapshot, StepRule, Time, Timeouts, Values, WalkSettings,
+    Algorithm, Body, Digest, FaultKind, GossipSettings, Input, Message, Node, Numbers, Output, PeerIx,
+    RunEvent, RunId, Settings, Snapshot, StepRule, Time, Timeouts, Values, WalkSettings, Words, gossip,
 };
 use rand_chacha::rand_core::Rng;
 use topology::schedule::RunKey;
@@ -126,12 +126,29 @@ impl Net {
         self
     }
 
-    pub(crate) fn message(&self, round: u32, step: u32, body: Body) -> Message {
-        Message { run: self.settings.run, round, step, body }
+    pub(crate) fn message(&self, round: u32, step: u32, body: impl Into<Body>) -> Message {
+        Message { run: self.settings.run, round, step, body: body.into(), numbers: None }
     }
 
     pub(crate) fn state(&self, round: u32, step: u32, values: &[f32]) -> Message {
-        self.message(round, step, Body::State { values: Values::from_wire(values.to_vec()) })
+        self.with_numbers(round, step, gossip::Say::State, values)
+    }
+
+    /// Residues where the protocol has real numbers.
+    pub(crate) fn with_words(&self, round: u32, step: u32, body: impl Into<Body>) -> Message {
+        let words = Words::modulo_32(vec![1; self.settings.initial.len()]);
+        Message { numbers: Some(Numbers::Words(words)), ..self.message(round, step, body) }
+    }
+
+    pub(crate) fn with_numbers(
+        &self,
+        round: u32,
+        step: u32,
+        body: impl Into<Body>,
+        values: &[f32],
+    ) -> Message {
+        let numbers = Some(Numbers::Reals(Values::from_wire(values.to_vec())));
+        Message { numbers, ..self.message(round, step, body) }
     }
 
     /// Delivers a message now.
@@ -225,7 +242,7 @@ impl Net {
     }
 
     fn on_send(&mut self, from: PeerIx, to: PeerIx, message: Message) {
-        if let Some(values) = message.body.values() {
+        if let Some(values) = message.numbers.as_ref().and_then(Numbers::reals) {
             let fresh = self.public.insert(Digest::of(values.as_slice()));
             assert!(
                 !(fresh && self.unrecorded[from as usize]),

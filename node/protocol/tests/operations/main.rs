@@ -16,11 +16,9 @@ use play::{Change, Played, play};
 use proptest::prelude::*;
 use proptest::strategy::ValueTree;
 use protocol::account::{Account, Shape};
+use protocol::rounds::{AssemblyKind, AssemblyMessage, Proposal, Say};
 use protocol::work::{Adjacency, Computed};
-use protocol::{
-    AssemblyKind, AssemblyMessage, Body, Digest, Input, LogLine, Message, Node, Output, Proposal, RunEvent,
-    Time,
-};
+use protocol::{Digest, Input, LogLine, Message, Node, Output, RunEvent, Time};
 
 const NODES: usize = 4;
 
@@ -120,7 +118,8 @@ fn a_record_that_was_under_way_when_a_vote_was_saved_is_charged_after_a_crash() 
         banned: Vec::new(),
     };
     let said = AssemblyMessage { epoch: 1, ballot: (1, 1), kind: AssemblyKind::Accept(proposal) };
-    let message = Message { run: settings.run, round: 0, step: 0, body: Body::Assembly(Box::new(said)) };
+    let body = Say::Assembly(Box::new(said)).into();
+    let message = Message { run: settings.run, round: 0, step: 0, body, numbers: None };
     node.handle(Time(0), Input::Received { from: 1, message });
     let mut saved = None;
     while let Some(output) = node.poll_output() {

@@ -1,7 +1,8 @@
 //! What can happen next. Numbers point into lists of what is there, so every list of operations can be played.
 
 use proptest::prelude::*;
-use protocol::{AssemblyKind, Body, Digest, Message, RunId, Values};
+use protocol::rounds::{AssemblyKind, Say};
+use protocol::{Body, Digest, Message, Numbers, RunId, Values, walk};
 
 /// One thing that happens.
 #[derive(Debug, Clone)]
@@ -98,11 +99,9 @@ impl Forgery {
             Self::Step(step) => message.step = step,
             Self::Counter(counter) => set_counters(&mut message.body, counter),
             Self::Digest => set_digest(&mut message.body),
-            Self::Longer => change(&mut message.body, |values| values.push(1.0)),
-            Self::Shorter => {
-                change(&mut message.body, |values| values.truncate(values.len().saturating_sub(1)))
-            }
-            Self::Number(number) => change(&mut message.body, |values| {
+            Self::Longer => change(&mut message, |values| values.push(1.0)),
+            Self::Shorter => change(&mut message, |values| values.truncate(values.len().saturating_sub(1))),
+            Self::Number(number) => change(&mut message, |values| {
                 if let Some(last) = values.last_mut() {
                     *last = number;
                 }
@@ -114,19 +113,10 @@ impl Forgery {
 
 fn set_counters(body: &mut Body, to: u32) {
     match body {
-        Body::Sum { epoch, .. } | Body::Knock { epoch } => *epoch = to,
-        Body::Token { hop, generation, .. }
-        | Body::TokenHere { hop, generation, .. }
-        | Body::TokenSafe { hop, generation, .. } => {
-            if to.is_multiple_of(2) {
-                *hop = to
-            } else {
-                *generation = to
-            }
-        }
-        Body::Over { token } => *token = to,
-        Body::Model { version, .. } => *version = to,
-        Body::Assembly(message) => match &mut message.kind {
+        Body::Rounds(Say::Sum(sum)) => sum.epoch = to,
+        Body::Rounds(Say::Knock { epoch }) => *epoch = to,
+        Body::Rounds(Say::Model { version }) => *version = to,
+        Body::Rounds(Say::Assembly(message)) => match &mut message.kind {
             AssemblyKind::Prepare | AssemblyKind::Accepted => message.ballot.0 = to,
             AssemblyKind::Promise { version, round, accused, .. } => {
                 (*version, *round) = (to, to);
@@ -137,16 +127,20 @@ fn set_counters(body: &mut Body, to: u32) {
                 proposal.holder = to;
             }
         },
-        Body::State { .. } | Body::Nudge | Body::NotYet | Body::Fetch { .. } => {}
+        Body::Walk(walk::Say::Token(name) | walk::Say::Here(name) | walk::Say::Safe(name)) => {
+            if to.is_multiple_of(2) { name.hop = to } else { name.generation = to }
+        }
+        Body::Walk(walk::Say::Over { token }) => *token = to,
+        Body::Gossip(_) | Body::Nudge | Body::NotYet | Body::Rounds(Say::Fetch { .. }) => {}
     }
 }
 
 fn set_digest(body: &mut Body) {
     let other = Digest::of_text("forged");
     match body {
-        Body::Sum { start, .. } => *start = other,
-        Body::Fetch { digest } => *digest = other,
-        Body::Assembly(message) => match &mut message.kind {
+        Body::Rounds(Say::Sum(sum)) => sum.start = other,
+        Body::Rounds(Say::Fetch { digest }) => *digest = other,
+        Body::Rounds(Say::Assembly(message)) => match &mut message.kind {
             AssemblyKind::Promise { model, .. } => *model = other,
             AssemblyKind::Accept(proposal) | AssemblyKind::Commit(proposal) => proposal.model = other,
             AssemblyKind::Prepare | AssemblyKind::Accepted => message.epoch = message.epoch.wrapping_add(1),
@@ -155,12 +149,8 @@ fn set_digest(body: &mut Body) {
     }
 }
 
-fn change(body: &mut Body, with: impl FnOnce(&mut Vec<f32>)) {
-    if let Body::Sum { values, .. }
-    | Body::State { values }
-    | Body::Token { values, .. }
-    | Body::Model { values, .. } = body
-    {
+fn change(message: &mut Message, with: impl FnOnce(&mut Vec<f32>)) {
+    if let Some(Numbers::Reals(values)) = &mut message.numbers {
         let mut numbers = values.as_slice().to_vec();
         with(&mut numbers);
         *values = Values::from_wire(numbers);

@@ -7,7 +7,9 @@ use learn::gradient::{ExampleGradient, Shareable};
 use privacy::clip::ClipNorm;
 use privacy::noise::danger_from_seed;
 use protocol::work::{Computed, Job};
-use protocol::{Digest, Input, Message, Node, Output, PeerIx, Record, RunEvent, Settings, Snapshot, Time};
+use protocol::{
+    Digest, Input, Message, Node, Numbers, Output, PeerIx, Record, RunEvent, Settings, Snapshot, Time,
+};
 
 use crate::NODES;
 use crate::algorithms::{LIMIT, settings};
@@ -215,7 +217,7 @@ impl Swarm {
                 participant.disk.push_back(Write::Record(record, participant.handed_in));
             }
             Output::Send { to, message } => {
-                let finite = message.body.values().is_none_or(|values| values.is_finite());
+                let finite = message.numbers.as_ref().is_none_or(Numbers::is_finite);
                 assert!(finite, "node {node} sends numbers that are not finite");
                 for to in to.iter().map(|&to| to as usize) {
                     assert!(to < NODES && to != node, "node {node} sends to {to}");
@@ -237,7 +239,7 @@ impl Swarm {
     /// In words; numbers are not printed, so their digest stands for them.
     fn note(&mut self, node: usize, output: &Output) {
         let numbers = match output {
-            Output::Send { message, .. } => message.body.values(),
+            Output::Send { message, .. } => message.numbers.as_ref().and_then(Numbers::reals),
             Output::Compute(job) => Some(&job.params),
             Output::Save(snapshot) => Some(&snapshot.model),
             Output::Record(_) | Output::Log(_) | Output::Done => None,

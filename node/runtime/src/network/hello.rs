@@ -21,7 +21,7 @@ pub(crate) const DEADLINE: Duration = Duration::from_secs(10);
 const PARTING: Duration = Duration::from_secs(2);
 
 /// Numbers never travel before the end of the hello.
-const MEMBER: Limits = Limits { header: crate::wire::MAX_HEADER, values: 0 };
+const MEMBER: Limits = Limits { header: crate::wire::MAX_HEADER, numbers: 0 };
 
 /// What a node says about itself.
 #[derive(Debug, Clone)]

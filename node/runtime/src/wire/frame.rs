@@ -1,12 +1,12 @@
 //! The kinds of frames.
 
-use protocol::{Message, Values};
+use protocol::{Message, Numbers};
 use serde::{Deserialize, Serialize};
 
 use crate::schema::Schema;
 
-/// One thing said by a node to another.
-#[derive(Debug, Clone, PartialEq)]
+/// One thing said by a node to another. The order of variants and fields is the wire format: append, never reorder.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub enum Frame {
     /// First frame on a stream: a fresh challenge.
     Greeting(Greeting),
@@ -16,8 +16,6 @@ pub enum Frame {
     Card(Card),
     /// The sender's configuration, where the digests differ.
     Config(String),
-    /// The form of the sender's records, where the digests differ.
-    Schema(Schema),
     /// The sender will not talk to the receiver, and why.
     Refuse(Refusal, String),
     /// Whom the sender knows, so that all find all.
@@ -38,13 +36,15 @@ pub enum Frame {
     },
     /// The protocol's own.
     Message(Message),
+    /// The form of the sender's records, where the digests differ.
+    Schema(Schema),
 }
 
 impl Frame {
     /// The numbers behind the header.
-    pub fn values(&self) -> Option<&Values> {
+    pub fn numbers(&self) -> Option<&Numbers> {
         match self {
-            Self::Message(message) => message.body.values(),
+            Self::Message(message) => message.numbers.as_ref(),
             _ => None,
         }
     }

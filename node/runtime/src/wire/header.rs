@@ -1,140 +1,93 @@
-//! Headers: everything of a frame but its numbers.
+//! Headers: everything of a frame but its numbers, and how many of them follow.
 
-use protocol::{AssemblyMessage, Body, Digest, Message, RunId, Values};
+use protocol::{Load, Numbers};
 use serde::{Deserialize, Serialize};
 
-use super::{Card, Frame, Greeting, Known, Refusal, VERSION};
-use crate::schema::Schema;
+use super::{Frame, Limits, WireError, encoding};
 
-/// What bincode reads and writes. The order of fields and variants is the wire format: append, never reorder.
-#[derive(Debug, Serialize, Deserialize)]
-pub(super) struct Header {
-    version: u8,
-    pub(super) values: u32,
-    pub(super) content: Content,
+/// What bincode reads and writes: the version, the numbers that follow, and the frame without them.
+type Header = (u8, Announced, Frame);
+
+/// How many numbers follow a header, and of which kind. The order of variants is part of the wire format: append, never reorder.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub enum Announced {
+    /// None.
+    Nothing,
+    /// So many `f32`.
+    Reals(u32),
+    /// So many `u32`, modulo 2³².
+    Words32(u32),
+    /// So many `u64`, modulo 2⁶⁴.
+    Words64(u32),
 }
 
-#[derive(Debug, Serialize, Deserialize)]
-pub(super) enum Content {
-    Greeting(Greeting),
-    Proof([u8; 32]),
-    Card(Card),
-    Config(String),
-    Refuse(Refusal, String),
-    Members(Vec<Known>),
-    Confirm { attempt: u32, roster: Vec<Vec<u8>> },
-    Finished,
-    Alive { answer: bool },
-    Message { run: u64, round: u32, step: u32, kind: Kind },
-    Schema(Schema),
-}
-
-/// A [`Body`] without its numbers.
-#[derive(Debug, Serialize, Deserialize)]
-pub(super) enum Kind {
-    Sum { epoch: u32, count: u32, start: [u8; 16], knocked: bool },
-    State,
-    Token { token: u32, hop: u32, generation: u32 },
-    TokenHere { token: u32, hop: u32, generation: u32 },
-    TokenSafe { token: u32, hop: u32, generation: u32 },
-    Nudge,
-    NotYet,
-    Assembly(Box<AssemblyMessage>),
-    Fetch { digest: [u8; 16] },
-    Model { version: u32 },
-    Knock { epoch: u32 },
-    Over { token: u32 },
-}
-
-impl Header {
-    pub(super) fn of(frame: &Frame, values: usize) -> Self {
-        // A model of four thousand million parameters is refused by the limits long before.
-        let values = u32::try_from(values).unwrap_or(u32::MAX);
-        let content = match frame.clone() {
-            Frame::Greeting(greeting) => Content::Greeting(greeting),
-            Frame::Proof(proof) => Content::Proof(proof),
-            Frame::Card(card) => Content::Card(card),
-            Frame::Config(text) => Content::Config(text),
-            Frame::Schema(schema) => Content::Schema(schema),
-            Frame::Refuse(refusal, reason) => Content::Refuse(refusal, reason),
-            Frame::Members(known) => Content::Members(known),
-            Frame::Confirm { attempt, roster } => Content::Confirm { attempt, roster },
-            Frame::Finished => Content::Finished,
-            Frame::Alive { answer } => Content::Alive { answer },
-            Frame::Message(Message { run, round, step, body }) => {
-                Content::Message { run: run.0, round, step, kind: Kind::of(body) }
-            }
-        };
-        Self { version: VERSION, values, content }
-    }
-
-    pub(super) fn into_frame(self, values: Values) -> Frame {
-        match self.content {
-            Content::Greeting(greeting) => Frame::Greeting(greeting),
-            Content::Proof(proof) => Frame::Proof(proof),
-            Content::Card(card) => Frame::Card(card),
-            Content::Config(text) => Frame::Config(text),
-            Content::Schema(schema) => Frame::Schema(schema),
-            Content::Refuse(refusal, reason) => Frame::Refuse(refusal, reason),
-            Content::Members(known) => Frame::Members(known),
-            Content::Confirm { attempt, roster } => Frame::Confirm { attempt, roster },
-            Content::Finished => Frame::Finished,
-            Content::Alive { answer } => Frame::Alive { answer },
-            Content::Message { run, round, step, kind } => {
-                Frame::Message(Message { run: RunId(run), round, step, body: kind.into_body(values) })
-            }
-        }
-    }
-}
-
-impl Content {
-    pub(super) fn carries_values(&self) -> bool {
-        matches!(
-            self,
-            Self::Message {
-                kind: Kind::Sum { .. } | Kind::State | Kind::Token { .. } | Kind::Model { .. },
-                ..
-            }
-        )
-    }
-}
-
-impl Kind {
-    fn of(body: Body) -> Self {
-        match body {
-            Body::Sum { epoch, values: _, count, start, knocked } => {
-                Self::Sum { epoch, count, start: start.0, knocked }
-            }
-            Body::State { values: _ } => Self::State,
-            Body::Token { token, hop, generation, values: _ } => Self::Token { token, hop, generation },
-            Body::TokenHere { token, hop, generation } => Self::TokenHere { token, hop, generation },
-            Body::TokenSafe { token, hop, generation } => Self::TokenSafe { token, hop, generation },
-            Body::Nudge => Self::Nudge,
-            Body::NotYet => Self::NotYet,
-            Body::Assembly(message) => Self::Assembly(message),
-            Body::Fetch { digest } => Self::Fetch { digest: digest.0 },
-            Body::Model { version, values: _ } => Self::Model { version },
-            Body::Knock { epoch } => Self::Knock { epoch },
-            Body::Over { token } => Self::Over { token },
+impl Announced {
+    /// What a frame carries.
+    pub(super) fn of(numbers: Option<&Numbers>) -> Self {
+        // Four thousand million numbers are refused by the limits long before.
+        let count = |count: usize| u32::try_from(count).unwrap_or(u32::MAX);
+        match numbers {
+            None => Self::Nothing,
+            Some(Numbers::Reals(values)) => Self::Reals(count(values.len())),
+            Some(Numbers::Words(words)) if words.width() == 4 => Self::Words32(count(words.len())),
+            Some(Numbers::Words(words)) => Self::Words64(count(words.len())),
         }
     }
 
-    fn into_body(self, values: Values) -> Body {
+    /// How many numbers.
+    pub fn count(self) -> usize {
         match self {
-            Self::Sum { epoch, count, start, knocked } => {
-                Body::Sum { epoch, values, count, start: Digest(start), knocked }
-            }
-            Self::State => Body::State { values },
-            Self::Token { token, hop, generation } => Body::Token { token, hop, generation, values },
-            Self::TokenHere { token, hop, generation } => Body::TokenHere { token, hop, generation },
-            Self::TokenSafe { token, hop, generation } => Body::TokenSafe { token, hop, generation },
-            Self::Nudge => Body::Nudge,
-            Self::NotYet => Body::NotYet,
-            Self::Assembly(message) => Body::Assembly(message),
-            Self::Fetch { digest } => Body::Fetch { digest: Digest(digest) },
-            Self::Model { version } => Body::Model { version, values },
-            Self::Knock { epoch } => Body::Knock { epoch },
-            Self::Over { token } => Body::Over { token },
+            Self::Nothing => 0,
+            Self::Reals(count) | Self::Words32(count) | Self::Words64(count) => count as usize,
         }
+    }
+}
+
+/// A header that was read and checked; its numbers are still to come.
+#[derive(Debug)]
+pub struct Head {
+    frame: Frame,
+    /// What follows.
+    pub numbers: Announced,
+}
+
+impl Head {
+    /// Reads a header (without its length).
+    ///
+    /// # Errors
+    /// Bytes that are no header, trailing bytes, another version, more numbers than allowed.
+    pub fn decode(bytes: &[u8], limits: Limits) -> Result<Self, WireError> {
+        if bytes.len() > limits.header {
+            return Err(WireError::LongHeader { length: bytes.len(), limit: limits.header });
+        }
+        // The version is the first byte: say so even where the rest has another shape.
+        match bytes.first() {
+            Some(&super::VERSION) => {}
+            Some(&theirs) => return Err(WireError::Version { theirs }),
+            None => return Err(WireError::Malformed),
+        }
+        let ((_, numbers, frame), used) = bincode::serde::decode_from_slice::<Header, _>(bytes, encoding())
+            .map_err(|_| WireError::Malformed)?;
+        if used != bytes.len() {
+            return Err(WireError::Malformed);
+        }
+        let count = numbers.count();
+        if count > limits.numbers {
+            return Err(WireError::ManyNumbers { count, limit: limits.numbers });
+        }
+        let is_loaded = matches!(&frame, Frame::Message(message) if message.body.load() != Load::Nothing);
+        if is_loaded != (count > 0) || (count == 0 && numbers != Announced::Nothing) {
+            return Err(WireError::Misplaced { count });
+        }
+        Ok(Self { frame, numbers })
+    }
+
+    /// The frame, with the numbers that followed.
+    pub fn with(self, numbers: Option<Numbers>) -> Frame {
+        let mut frame = self.frame;
+        if let Frame::Message(message) = &mut frame {
+            message.numbers = numbers;
+        }
+        frame
     }
 }

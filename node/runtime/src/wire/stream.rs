@@ -1,10 +1,13 @@
 //! Frames on a byte stream.
 
+use std::ops::Range;
+
 use futures::{AsyncRead, AsyncReadExt, AsyncWrite, AsyncWriteExt};
+use protocol::{Numbers, Values, Words};
 
-use super::{Frame, Head, Limits, WireError, encode};
+use super::{Announced, Frame, Head, Limits, WireError, encode};
 
-/// Numbers that are converted at a time: 64 KiB of bytes.
+/// Numbers that are converted at a time: 64 KiB of bytes, or twice that.
 const CHUNK: usize = 16 * 1024;
 
 /// Writes one frame and flushes.
@@ -12,16 +15,34 @@ const CHUNK: usize = 16 * 1024;
 /// # Errors
 /// A lost connection, or a header that is too long.
 pub async fn write_frame(io: &mut (impl AsyncWrite + Unpin), frame: &Frame) -> Result<(), WireError> {
-    let (mut bytes, values) = encode(frame)?;
-    for chunk in values.map_or(&[][..], |values| values.as_slice()).chunks(CHUNK) {
-        bytes.reserve(4 * chunk.len());
-        bytes.extend(chunk.iter().flat_map(|value| value.to_le_bytes()));
-        io.write_all(&bytes).await?;
-        bytes.clear();
+    let (mut bytes, numbers) = encode(frame)?;
+    if let Some(numbers) = numbers {
+        for start in (0..numbers.len()).step_by(CHUNK) {
+            append(&mut bytes, numbers, start..numbers.len().min(start + CHUNK));
+            io.write_all(&bytes).await?;
+            bytes.clear();
+        }
     }
     io.write_all(&bytes).await?;
     io.flush().await?;
     Ok(())
+}
+
+/// Appends some of the numbers as they travel.
+pub(super) fn append(bytes: &mut Vec<u8>, numbers: &Numbers, range: Range<usize>) {
+    match numbers {
+        Numbers::Reals(values) => extend(bytes, &values.as_slice()[range], f32::to_le_bytes),
+        Numbers::Words(words) => match (words.as_32(), words.as_64()) {
+            (Some(words), _) => extend(bytes, &words[range], u32::to_le_bytes),
+            (_, Some(words)) => extend(bytes, &words[range], u64::to_le_bytes),
+            (None, None) => {}
+        },
+    }
+}
+
+fn extend<T: Copy, const WIDTH: usize>(bytes: &mut Vec<u8>, numbers: &[T], form: impl Fn(T) -> [u8; WIDTH]) {
+    bytes.reserve(WIDTH * numbers.len());
+    bytes.extend(numbers.iter().flat_map(|&number| form(number)));
 }
 
 /// Reads one frame. Memory grows with what has arrived, never with what was announced.
@@ -47,17 +68,37 @@ pub(crate) async fn read_frame_after(
     let mut header = vec![0; length];
     io.read_exact(&mut header).await?;
     let head = Head::decode(&header, limits)?;
-    let mut values = Vec::new();
-    let mut buffer = vec![0; 4 * head.values.min(CHUNK)];
-    while values.len() < head.values {
-        let part = &mut buffer[..4 * (head.values - values.len()).min(CHUNK)];
-        io.read_exact(part).await?;
-        if values.is_empty() && head.values > CHUNK {
-            // The peer has sent a first part in earnest; the rest is bounded by the model.
-            values.reserve_exact(head.values);
+    let count = head.numbers.count();
+    let numbers = match head.numbers {
+        Announced::Nothing => None,
+        Announced::Reals(_) => {
+            Some(Numbers::Reals(Values::from_wire(read_all(io, count, f32::from_le_bytes).await?)))
         }
-        let number = |bytes: &[u8]| f32::from_le_bytes([bytes[0], bytes[1], bytes[2], bytes[3]]);
-        values.extend(part.chunks_exact(4).map(number));
+        Announced::Words32(_) => {
+            Some(Numbers::Words(Words::modulo_32(read_all(io, count, u32::from_le_bytes).await?)))
+        }
+        Announced::Words64(_) => {
+            Some(Numbers::Words(Words::modulo_64(read_all(io, count, u64::from_le_bytes).await?)))
+        }
+    };
+    Ok(head.with(numbers))
+}
+
+async fn read_all<T, const WIDTH: usize>(
+    io: &mut (impl AsyncRead + Unpin),
+    count: usize,
+    number: impl Fn([u8; WIDTH]) -> T,
+) -> Result<Vec<T>, WireError> {
+    let mut numbers = Vec::new();
+    let mut buffer = vec![0; WIDTH * count.min(CHUNK)];
+    while numbers.len() < count {
+        let part = &mut buffer[..WIDTH * (count - numbers.len()).min(CHUNK)];
+        io.read_exact(part).await?;
+        if numbers.is_empty() && count > CHUNK {
+            // The peer has sent a first part in earnest; the rest is bounded by the model.
+            numbers.reserve_exact(count);
+        }
+        numbers.extend(part.as_chunks::<WIDTH>().0.iter().map(|&bytes| number(bytes)));
     }
-    Ok(head.with(values))
+    Ok(numbers)
 }

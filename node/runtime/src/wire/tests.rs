@@ -1,35 +1,66 @@
 use futures::executor::block_on;
 use futures::io::Cursor;
 use proptest::prelude::*;
-use protocol::{Body, Digest, Message, RunId, Values};
+use protocol::rounds::{Say, Sum};
+use protocol::walk::{self, Name};
+use protocol::{Body, Digest, Message, Numbers, RunId, Values, Words, gossip};
 
 use super::*;
 
-fn message(body: Body) -> Frame {
-    Frame::Message(Message { run: RunId(7), round: 3, step: 1, body })
+fn message(body: impl Into<Body>) -> Frame {
+    Frame::Message(Message { run: RunId(7), round: 3, step: 1, body: body.into(), numbers: None })
+}
+
+fn with(numbers: Numbers, body: impl Into<Body>) -> Frame {
+    let body = body.into();
+    Frame::Message(Message { run: RunId(7), round: 3, step: 1, body, numbers: Some(numbers) })
+}
+
+fn reals(values: Vec<f32>) -> Numbers {
+    Numbers::Reals(Values::from_wire(values))
+}
+
+fn sum() -> Say {
+    Say::Sum(Box::new(Sum { epoch: 2, count: 4, start: Digest([9; 16]), knocked: true }))
 }
 
 fn read(bytes: &[u8], limits: Limits) -> Result<Frame, WireError> {
     block_on(read_frame(&mut Cursor::new(bytes), limits))
 }
 
-#[test]
-fn the_bytes_of_a_sum_are_these() {
-    let sum = Body::Sum {
-        epoch: 2,
-        values: Values::from_wire(vec![1.0, -2.5]),
-        count: 4,
-        start: Digest([9; 16]),
-        knocked: true,
-    };
-    let mut expected = vec![28, 0, 0, 0];
-    // Version, two numbers, a message, run, round, step, a sum, epoch, count.
-    expected.extend([2, 2, 9, 7, 3, 1, 0, 2, 4]);
+/// The header of a sum behind `numbers`, then the numbers themselves.
+fn sum_bytes(announced: [u8; 2], numbers: &[u8]) -> Vec<u8> {
+    let mut expected = vec![30, 0, 0, 0];
+    // Version, the kind of numbers and how many, a message, run, round, step, of rounds, a sum, epoch, count.
+    expected.extend([3, announced[0], announced[1], 9, 7, 3, 1, 2, 0, 2, 4]);
     expected.extend([9; 16]);
     expected.push(1);
     expected[0] = (expected.len() - 4) as u8;
-    expected.extend([0, 0, 0x80, 0x3f, 0, 0, 0x20, 0xc0]);
-    assert_eq!(to_bytes(&message(sum)).unwrap(), expected);
+    expected.extend(numbers);
+    expected
+}
+
+#[test]
+fn the_bytes_of_a_sum_are_these() {
+    let real = with(reals(vec![1.0, -2.5]), sum());
+    assert_eq!(to_bytes(&real).unwrap(), sum_bytes([1, 2], &[0, 0, 0x80, 0x3f, 0, 0, 0x20, 0xc0]));
+    let short = with(Numbers::Words(Words::modulo_32(vec![1, 0xfeff_fffd])), sum());
+    assert_eq!(to_bytes(&short).unwrap(), sum_bytes([2, 2], &[1, 0, 0, 0, 0xfd, 0xff, 0xff, 0xfe]));
+    let long = with(Numbers::Words(Words::modulo_64(vec![0xfe00_0000_0000_0003])), sum());
+    assert_eq!(to_bytes(&long).unwrap(), sum_bytes([3, 1], &[3, 0, 0, 0, 0, 0, 0, 0xfe]));
+}
+
+#[test]
+fn the_bytes_of_what_carries_no_numbers_are_these() {
+    // Version, no numbers, a message, run, round, step, then what is said.
+    let header = |said: &[u8]| [&[6 + said.len() as u8, 0, 0, 0, 3, 0, 9, 7, 3, 1], said].concat();
+    assert_eq!(to_bytes(&message(Body::Nudge)).unwrap(), header(&[0]));
+    assert_eq!(to_bytes(&message(Say::Knock { epoch: 5 })).unwrap(), header(&[2, 4, 5]));
+    let name = Name { token: 1, hop: 300, generation: 2 };
+    assert_eq!(to_bytes(&message(walk::Say::Here(name))).unwrap(), header(&[4, 1, 1, 251, 44, 1, 2]));
+    let fetch = [&[2, 2][..], &[1; 16]].concat();
+    assert_eq!(to_bytes(&message(Say::Fetch { digest: Digest([1; 16]) })).unwrap(), header(&fetch));
+    assert_eq!(to_bytes(&Frame::Alive { answer: true }).unwrap(), [4, 0, 0, 0, 3, 0, 8, 1]);
 }
 
 #[test]
@@ -49,34 +80,52 @@ fn every_kind_of_frame_comes_back_as_it_went() {
 
 #[test]
 fn a_long_vector_survives_the_chunks() {
-    let values: Vec<f32> = (0..100_001).map(|i| i as f32).collect();
-    let frame = message(Body::State { values: Values::from_wire(values) });
-    let mut bytes = Vec::new();
-    block_on(write_frame(&mut bytes, &frame)).unwrap();
-    assert_eq!(bytes, to_bytes(&frame).unwrap());
-    assert_eq!(read(&bytes, Limits::for_model(100_001)).unwrap(), frame);
+    let all = || 0..100_001_u32;
+    for numbers in [
+        reals(all().map(|i| i as f32).collect()),
+        Numbers::Words(Words::modulo_32(all().map(|i| i.wrapping_mul(0x9e37_79b9)).collect())),
+        Numbers::Words(Words::modulo_64(all().map(|i| u64::from(i) << 33).collect())),
+    ] {
+        let frame = with(numbers, gossip::Say::State);
+        let mut bytes = Vec::new();
+        block_on(write_frame(&mut bytes, &frame)).unwrap();
+        assert_eq!(bytes, to_bytes(&frame).unwrap());
+        assert_eq!(read(&bytes, Limits::for_model(100_001)).unwrap(), frame);
+    }
 }
 
 #[test]
 fn what_is_larger_than_the_model_allows_is_refused_before_it_is_read() {
-    let frame = message(Body::State { values: Values::from_wire(vec![0.0; 17]) });
-    let bytes = to_bytes(&frame).unwrap();
-    let refused = read(&bytes, Limits::for_model(3)).unwrap_err();
-    assert!(matches!(refused, WireError::ManyValues { count: 17, limit: 16 }), "{refused}");
+    for numbers in [
+        reals(vec![0.0; 17]),
+        Numbers::Words(Words::modulo_32(vec![0; 17])),
+        Numbers::Words(Words::modulo_64(vec![0; 17])),
+    ] {
+        let bytes = to_bytes(&with(numbers, gossip::Say::State)).unwrap();
+        let header = &bytes[..4 + bytes[0] as usize];
+        let refused = read(header, Limits::for_model(3)).unwrap_err();
+        assert!(matches!(refused, WireError::ManyNumbers { count: 17, limit: 16 }), "{refused}");
+        let refused = read(header, Limits::STRANGER).unwrap_err();
+        assert!(matches!(refused, WireError::ManyNumbers { limit: 0, .. }), "{refused}");
+    }
     let refused = read(&u32::MAX.to_le_bytes(), Limits::for_model(3)).unwrap_err();
     assert!(matches!(refused, WireError::LongHeader { .. }), "{refused}");
-    assert!(matches!(read(&bytes, Limits::STRANGER).unwrap_err(), WireError::ManyValues { limit: 0, .. }));
 }
 
 #[test]
 fn numbers_belong_behind_the_frames_that_carry_them() {
-    let mut bytes = to_bytes(&Frame::Finished).unwrap();
-    bytes[5] = 1;
-    bytes.extend([0; 4]);
-    assert!(matches!(read(&bytes, Limits::for_model(3)).unwrap_err(), WireError::Misplaced { count: 1 }));
-    let empty = message(Body::State { values: Values::from_wire(Vec::new()) });
-    let refused = read(&to_bytes(&empty).unwrap(), Limits::for_model(3)).unwrap_err();
-    assert!(matches!(refused, WireError::Misplaced { count: 0 }));
+    let misplaced = |bytes: &[u8], count: usize| {
+        let refused = read(bytes, Limits::for_model(3)).unwrap_err();
+        assert!(matches!(refused, WireError::Misplaced { count: found } if found == count), "{refused}");
+    };
+    for kind in [1, 2, 3] {
+        // A frame without numbers that announces one, and one that announces none in so many words.
+        misplaced(&[4, 0, 0, 0, VERSION, kind, 1, 7, 0, 0, 0, 0, 0, 0, 0, 0], 1);
+        misplaced(&[4, 0, 0, 0, VERSION, kind, 0, 7], 0);
+    }
+    misplaced(&to_bytes(&with(reals(Vec::new()), gossip::Say::State)).unwrap(), 0);
+    misplaced(&to_bytes(&message(gossip::Say::State)).unwrap(), 0);
+    misplaced(&to_bytes(&with(reals(vec![1.0]), Body::Nudge)).unwrap(), 1);
 }
 
 #[test]
@@ -108,7 +157,7 @@ proptest! {
     }
 
     #[test]
-    fn a_damaged_frame_never_panics(which in 0_usize..15, at in any::<usize>(), with in any::<u8>()) {
+    fn a_damaged_frame_never_panics(which in 0_usize..24, at in any::<usize>(), with in any::<u8>()) {
         let frames = samples();
         let mut bytes = to_bytes(&frames[which % frames.len()]).unwrap();
         let at = at % bytes.len();
@@ -121,8 +170,14 @@ proptest! {
         let mut header = vec![VERSION];
         header.extend(&bytes);
         if let Ok(head) = Head::decode(&header, Limits::for_model(3)) {
-            let values = vec![1.0; head.values];
-            let frame = head.with(values);
+            let count = head.numbers.count();
+            let numbers = match head.numbers {
+                Announced::Nothing => None,
+                Announced::Reals(_) => Some(reals(vec![1.0; count])),
+                Announced::Words32(_) => Some(Numbers::Words(Words::modulo_32(vec![1; count]))),
+                Announced::Words64(_) => Some(Numbers::Words(Words::modulo_64(vec![1; count]))),
+            };
+            let frame = head.with(numbers);
             let again = to_bytes(&frame).unwrap();
             prop_assert_eq!(read(&again, Limits::for_model(3)).unwrap(), frame);
         }
@@ -133,7 +188,8 @@ fn samples() -> Vec<Frame> {
     let assembly = r#"{"epoch":1,"ballot":[2,3],"kind":{"Promise":{"accepted":[[1,2],{"members":[0,1,2],"round":4,
         "version":3,"model":"48943f7a0ea247f8e3c9386d0c5822fe","holder":1,"banned":[2]}],"version":3,
         "model":"48943f7a0ea247f8e3c9386d0c5822fe","round":4,"accused":[5]}}}"#;
-    let values = || Values::from_wire(vec![0.5, f32::MAX, -0.0]);
+    let values = || reals(vec![0.5, f32::MAX, -0.0]);
+    let name = Name { token: 0, hop: 70_000, generation: 1 };
     let roster = vec![vec![1; 38], vec![2; 38]];
     vec![
         Frame::Greeting(Greeting { challenge: [3; 32] }),
@@ -159,17 +215,19 @@ fn samples() -> Vec<Frame> {
         Frame::Confirm { attempt: 1, roster },
         Frame::Finished,
         Frame::Alive { answer: true },
-        message(Body::Sum { epoch: 0, values: values(), count: 1, start: Digest([1; 16]), knocked: false }),
-        message(Body::State { values: values() }),
-        message(Body::Token { token: 0, hop: 70_000, generation: 1, values: values() }),
-        message(Body::TokenHere { token: 0, hop: 1, generation: 1 }),
-        message(Body::TokenSafe { token: 0, hop: 1, generation: 1 }),
+        with(values(), sum()),
+        with(Numbers::Words(Words::modulo_32(vec![0, u32::MAX, 1 << 31])), sum()),
+        with(Numbers::Words(Words::modulo_64(vec![0, u64::MAX, 1 << 63])), sum()),
+        with(values(), gossip::Say::State),
+        with(values(), walk::Say::Token(name)),
+        message(walk::Say::Here(name)),
+        message(walk::Say::Safe(name)),
+        message(walk::Say::Over { token: 1 }),
         message(Body::Nudge),
         message(Body::NotYet),
-        message(Body::Assembly(serde_json::from_str(assembly).unwrap())),
-        message(Body::Fetch { digest: Digest([1; 16]) }),
-        message(Body::Model { version: 2, values: values() }),
-        message(Body::Knock { epoch: 300 }),
-        message(Body::Over { token: 1 }),
+        message(Say::Assembly(serde_json::from_str(assembly).unwrap())),
+        message(Say::Fetch { digest: Digest([1; 16]) }),
+        with(values(), Say::Model { version: 2 }),
+        message(Say::Knock { epoch: 300 }),
     ]
 }

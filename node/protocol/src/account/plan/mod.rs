@@ -22,6 +22,7 @@ use topology::Hint;
 
 use super::{Planned, Price, ReleaseKind, Shape};
 use crate::settings::{Algorithm, BudgetRule, Scope};
+use crate::work::Adjacency;
 
 /// Noise beyond this helps nobody: there is no signal left.
 const LARGEST: f64 = 1e6;
@@ -178,20 +179,30 @@ impl Protects {
     pub fn event(self, noise_multiplier: f64) -> DpEvent {
         match self {
             _ if noise_multiplier <= 0.0 => DpEvent::NonPrivate,
-            Self::Node => DpEvent::Gaussian { noise_multiplier: noise_multiplier / 2.0 },
-            Self::Record { rate } if rate < 1.0 => {
-                DpEvent::Gaussian { noise_multiplier }.poisson_sampled(rate)
-            }
-            Self::Record { .. } => DpEvent::Gaussian { noise_multiplier },
+            Self::Record { rate } if rate < 1.0 => self.gaussian(noise_multiplier).poisson_sampled(rate),
+            Self::Record { .. } | Self::Node => self.gaussian(noise_multiplier),
         }
+    }
+
+    fn adjacency(self) -> Adjacency {
+        match self {
+            Self::Record { .. } => Adjacency::Record,
+            Self::Node => Adjacency::Node,
+        }
+    }
+
+    fn gaussian(self, noise_multiplier: f64) -> DpEvent {
+        DpEvent::Gaussian { noise_multiplier: self.over_sensitivity(noise_multiplier) }
+    }
+
+    /// Noise divided by sensitivity for z, noise divided by the clip norm.
+    fn over_sensitivity(self, noise_multiplier: f64) -> f64 {
+        noise_multiplier / self.adjacency().clip_norms()
     }
 
     /// z for noise divided by sensitivity.
     fn noise_multiplier(self, over_sensitivity: f64) -> f64 {
-        match self {
-            Self::Node => 2.0 * over_sensitivity,
-            Self::Record { .. } => over_sensitivity,
-        }
+        over_sensitivity * self.adjacency().clip_norms()
     }
 
     /// The kind of a contribution with noise `over_sensitivity` times the sensitivity.
@@ -226,10 +237,7 @@ pub fn plan(question: &Question<'_>, aim: Aim) -> Result<Plan, PlanError> {
             return Err(PlanError::Target { epsilon });
         }
         Aim::Noise(0.0) | Aim::Epsilon { epsilon: f64::INFINITY, .. } => return Ok(without_noise()),
-        Aim::Noise(value) => {
-            let over = if question.protects == Protects::Node { value / 2.0 } else { value };
-            Found { noise: over, budget: Vec::new() }
-        }
+        Aim::Noise(value) => Found { noise: question.protects.over_sensitivity(value), budget: Vec::new() },
         Aim::Epsilon { epsilon, scope } => calibrated(question, epsilon, scope)?,
     };
     let noise_multiplier = question.protects.noise_multiplier(found.noise);

@@ -7,12 +7,12 @@ use std::collections::BTreeMap;
 
 use privacy::network::doubling::Blocks;
 use privacy::{gdp, rdp};
-use topology::schedule::{self, shuffled_order};
 
 use super::local::least;
 use super::{Figures, Found, PlanError, Question, UP, named};
 use crate::account::tally::Tally;
 use crate::account::{Prices, ReleaseKind, Shape};
+use crate::rounds::leverage::plan_of;
 use crate::settings::{BudgetRule, Scope};
 
 /// Most pairs that the search for the worst one looks at more closely.
@@ -185,8 +185,7 @@ fn histogram(shape: &Shape, settled: u32, source: usize, weight: impl Fn(usize) 
 }
 
 fn blocks_of(shape: &Shape, round: u32) -> Blocks {
-    let order = shuffled_order(&shape.key, u64::from(round), shape.nodes);
-    let plan = schedule::Plan::with_order(order).expect("a shuffled order is a permutation");
+    let plan = plan_of(&shape.key, round, shape.nodes).expect("a run has nodes");
     Blocks::with_variances(&plan, |node| shape.variance(node))
 }
 
