@@ -3,7 +3,7 @@
 //! Each round every member contributes a noised gradient, recursive doubling over a fresh public order gives all members the same sum, and all
 //! take the same step: the digests of their models agree. Messages carry the digest of the model that the round started from.
 //!
-//! Whatever goes wrong (a silent peer, a differing digest, a malformed sum) ends the round for those who notice, and an [`assembly`] agrees on who is
+//! Whatever goes wrong (a silent peer, a differing digest, a malformed sum) ends the round for those who notice, and an `assembly` agrees on who is
 //! there and which model is the newest: a sweep without contributions. Partial sums of a broken round are dropped everywhere, and its
 //! contributions are charged as if everybody had seen them. Nodes that come back knock and are taken in at a round boundary.
 //!

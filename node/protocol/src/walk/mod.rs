@@ -1,7 +1,7 @@
 //! A token carries the model along a random walk; each holder adds a noisy step.
 //!
 //! A token of T hops has holders at hops 0, 1, …, T, each of which contributes once: T + 1 contributions. Where the kernel leaves it at the same
-//! node, that node holds it again at the next hop. The path is drawn by public randomness ([`path`]). A refused contribution passes the token on
+//! node, that node holds it again at the next hop. The path is drawn by public randomness (`path`). A refused contribution passes the token on
 //! unchanged. Optimisers with memory keep it at the node: a token carries parameters only.
 //!
 //! **Custody.** Call the holder of hop k h_k. The receiver answers `TokenHere`, at once; until then the sender repeats the same bytes. When h_{k+1} has
