@@ -112,7 +112,7 @@ fn source(seed: u64, node: PeerIx, life: u32) -> privacy::noise::SeededNoise {
 
 impl Hook for Witness {
     fn delivered(&self, delivery: &Delivery<'_>) {
-        if let Some(values) = delivery.message.body.values() {
+        if let Some(values) = delivery.message.numbers.as_ref().and_then(protocol::Numbers::reals) {
             let to = delivery.to as usize;
             self.inner.lock().unwrap().delivered.push((to, values.as_slice().to_vec()));
         }
