@@ -16,7 +16,7 @@ pub(super) fn update(
     seed: u64,
 ) -> Result<ExampleGradient, TrainError> {
     let seed = seed.wrapping_add(u64::from(job.round).wrapping_mul(0x9E37_79B9_7F4A_7C15));
-    Ok(node_update(model, job.params.as_slice(), data, local, seed)?)
+    node_update(model, job.params.as_slice(), data, local, seed)
 }
 
 /// An update points downhill, a gradient uphill: what is sent is a gradient.

@@ -9,14 +9,14 @@ use thiserror::Error;
 /// Named vectors that a node keeps from one contribution to the next: as secret as its data.
 ///
 /// It has no serde form and no place in a message, a snapshot or a log, so it cannot be sent or fetched. A driver with a disk keeps its
-/// [bytes](Self::to_bytes) beside the ledger, from which it comes back after a crash. Most nodes have none, and it costs them one pointer.
+/// [bytes](Self::to_bytes) beside the ledger, from which it comes back after a crash.
 ///
 /// ```compile_fail
 /// fn sendable<T: serde::Serialize>(_: &T) {}
 /// sendable(&protocol::work::NodeState::default());
 /// ```
 #[derive(Clone, Default, PartialEq)]
-pub struct NodeState(Option<Box<BTreeMap<String, Vec<f32>>>>);
+pub struct NodeState(BTreeMap<String, Vec<f32>>);
 
 /// Bytes that are no state.
 #[derive(Debug, Error)]
@@ -35,29 +35,25 @@ pub enum StateError {
 impl NodeState {
     /// A vector by its name.
     pub fn get(&self, name: &str) -> Option<&[f32]> {
-        self.0.as_ref()?.get(name).map(Vec::as_slice)
+        self.0.get(name).map(Vec::as_slice)
     }
 
     /// Keeps a vector, in place of the one of this name before.
     pub fn set(&mut self, name: &str, values: Vec<f32>) {
-        self.0.get_or_insert_default().insert(name.to_owned(), values);
+        self.0.insert(name.to_owned(), values);
     }
 
     /// Whether nothing is kept.
     pub fn is_empty(&self) -> bool {
-        self.0.as_ref().is_none_or(|vectors| vectors.is_empty())
+        self.0.is_empty()
     }
 
     /// The state as it is kept on disk: safetensors. The same state, the same bytes.
     pub fn to_bytes(&self) -> Vec<u8> {
         let raw =
             |values: &Vec<f32>| -> Vec<u8> { values.iter().flat_map(|value| value.to_le_bytes()).collect() };
-        let all: Vec<(&String, usize, Vec<u8>)> = self
-            .0
-            .iter()
-            .flat_map(|vectors| vectors.iter())
-            .map(|(name, values)| (name, values.len(), raw(values)))
-            .collect();
+        let all: Vec<(&String, usize, Vec<u8>)> =
+            self.0.iter().map(|(name, values)| (name, values.len(), raw(values))).collect();
         let views = all.iter().map(|(name, length, bytes)| {
             let view = TensorView::new(Dtype::F32, vec![*length], bytes);
             (name.as_str(), view.expect("a vector has four bytes per number"))
@@ -85,7 +81,7 @@ impl NodeState {
 /// Numbers are never printed.
 impl fmt::Debug for NodeState {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "NodeState({} vectors)", self.0.as_ref().map_or(0, |vectors| vectors.len()))
+        write!(f, "NodeState({} vectors)", self.0.len())
     }
 }
 
@@ -96,6 +92,7 @@ mod tests {
     #[test]
     fn a_state_comes_back_from_its_bytes_and_from_no_others() {
         let mut state = NodeState::default();
+        assert!(state.is_empty());
         assert_eq!(NodeState::from_bytes(&state.to_bytes()).unwrap(), state);
         state.set("personal", vec![0.5, f32::MIN_POSITIVE, -0.0]);
         state.set("control", vec![]);
@@ -107,11 +104,5 @@ mod tests {
         assert_eq!((&back, back.to_bytes()), (&state, bytes.clone()));
         assert!((0..bytes.len()).all(|cut| NodeState::from_bytes(&bytes[..cut]).is_err()));
         assert!(!format!("{state:?}").contains("1.5"));
-    }
-
-    #[test]
-    fn who_keeps_nothing_pays_one_pointer() {
-        assert_eq!(size_of::<NodeState>(), size_of::<usize>());
-        assert!(NodeState::default().is_empty());
     }
 }
