@@ -223,7 +223,7 @@ fn mean_contribution(
     round: u32,
     params: &[f32],
 ) -> Result<(Vec<f32>, Option<f64>), BaselineError> {
-    let job = Job { round, params: Values::from_wire(params.to_vec()) };
+    let job = Job::new(round, Values::from_wire(params.to_vec()));
     let one = |workspace: &mut Workspace, (node, data): (usize, &Dataset)| {
         let source = &mut noise(setup, node, u64::from(round));
         contribute(work, (setup.model.as_ref(), data), &job, workspace, source)
@@ -297,7 +297,7 @@ fn own_steps(setup: &Setup, first: u64, steps: u64, nodes: &mut [Own]) -> Result
     let one = |workspace: &mut Workspace, (node, own): (usize, &mut Own)| {
         let mut loss = None;
         for at in first..first + steps {
-            let job = Job { round: at as u32, params: Values::from_wire(own.params.clone()) };
+            let job = Job::new(at as u32, Values::from_wire(own.params.clone()));
             let data = (setup.model.as_ref(), &setup.train[node]);
             let computed = contribute(&setup.work, data, &job, workspace, &mut noise(setup, node, at))?;
             loss = loss.or(computed.loss);

@@ -2,7 +2,7 @@
 
 use std::sync::Mutex;
 
-use learn::gradient::Workspace;
+use protocol::work::Room;
 use protocol::{Algorithm, LogLine, PeerIx, Setup, Time};
 use rayon::ThreadPoolBuilder;
 use rayon::prelude::*;
@@ -69,7 +69,7 @@ struct Engine<'w> {
     world: &'w World<'w>,
     shards: Vec<Shard>,
     /// Buffers for gradients: one for each thread that computes at a time.
-    workspaces: Mutex<Vec<Workspace>>,
+    rooms: Mutex<Vec<Room>>,
     progress: Progress,
     agreement: Agreement,
     lines: Vec<Line>,
@@ -95,7 +95,7 @@ impl<'w> Engine<'w> {
         Ok(Self {
             world,
             shards,
-            workspaces: Mutex::default(),
+            rooms: Mutex::default(),
             progress: Progress::new(nodes, world.setup.settings.rounds, is_walk),
             agreement: Agreement::default(),
             lines: Vec::new(),
@@ -128,13 +128,13 @@ impl<'w> Engine<'w> {
 
     /// All shards that have something to do in a window, in parallel where that is worth it.
     fn step(&mut self, window: u64) {
-        let (world, workspaces) = (self.world, &self.workspaces);
+        let (world, rooms) = (self.world, &self.rooms);
         let is_due = |shard: &Shard| shard.next(world).is_some_and(|next| next <= window);
         let run = |shard: &mut Shard| {
             // Taken for the whole window; a nested parallel loop may bring another shard onto this thread meanwhile.
-            let mut workspace = workspaces.lock().expect("no holder panics").pop();
-            shard.run(window, world, &mut workspace);
-            workspaces.lock().expect("no holder panics").extend(workspace);
+            let mut room = rooms.lock().expect("no holder panics").pop().unwrap_or_default();
+            shard.run(window, world, &mut room);
+            rooms.lock().expect("no holder panics").push(room);
         };
         let load: usize = self.shards.iter().map(|shard| shard.load(window)).sum();
         if load < WORTH_THREADS {

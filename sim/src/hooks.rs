@@ -2,10 +2,9 @@
 
 use std::sync::Arc;
 
-use learn::gradient::Workspace;
 use learn::train::TrainError;
 use privacy::noise::NoiseSource;
-use protocol::work::{Computed, Job, contribute};
+use protocol::work::{Computed, Desk, Job};
 use protocol::{Message, PeerIx, Settings, Setup, Time};
 
 use crate::noise::{contribution_noise, message_noise};
@@ -46,15 +45,14 @@ pub trait Hook: Sync {
         let _ = delivery;
     }
 
-    /// Makes a contribution. `workspace` suits the setup's own model.
+    /// Makes a contribution, at the node's desk.
     ///
     /// # Errors
-    /// What [`contribute`] refuses.
-    fn contribution(&self, due: &Due<'_>, workspace: &mut Workspace) -> Result<Computed, TrainError> {
+    /// What [`Work::contribute`](protocol::work::Work::contribute) refuses.
+    fn contribution(&self, due: &Due<'_>, desk: &mut Desk<'_>) -> Result<Computed, TrainError> {
         let setup = due.setup;
         let mut noise = contribution_noise(setup.config.seed, due.node, due.count);
-        let data = &setup.train[due.node as usize];
-        contribute(&setup.work, (setup.model.as_ref(), data), due.job, workspace, &mut noise)
+        setup.door.contribute(desk, due.job, &mut noise)
     }
 
     /// What a node goes by: the same at all nodes, but for limits of its own.

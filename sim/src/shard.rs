@@ -1,7 +1,7 @@
 //! A run of consecutive nodes that one thread handles at a time, with their own calendar.
 
-use learn::gradient::Workspace;
 use protocol::PeerIx;
+use protocol::work::Room;
 
 use crate::calendar::{Calendar, Grouping};
 use crate::parcel::Parcel;
@@ -78,7 +78,7 @@ impl Shard {
     }
 
     /// Handles everything that happens in a window.
-    pub(crate) fn run(&mut self, window: u64, world: &World<'_>, workspace: &mut Option<Workspace>) {
+    pub(crate) fn run(&mut self, window: u64, world: &World<'_>, room: &mut Room) {
         for parcel in self.inbox.drain(..) {
             let rest = self.calendar.file(parcel, world.window);
             rest.into_iter().for_each(|rest| self.outbox.recycle(rest));
@@ -97,7 +97,7 @@ impl Shard {
             let slot = &mut self.slots[local];
             let was_settled = slot.is_settled();
             let (outbox, report) = (&mut self.outbox, &mut self.report);
-            let mut context = Context { world, outbox, report, workspace };
+            let mut context = Context { world, outbox, report, room };
             slot.run(end, &mut bucket.parcels, &self.grouping.order[group], &mut context);
             if slot.visit <= window {
                 slot.visit = u64::MAX;

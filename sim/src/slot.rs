@@ -1,7 +1,6 @@
 //! One node and what the driver keeps for it: its clock, its work, its ledger, its line.
 
-use learn::gradient::Workspace;
-use protocol::work::Job;
+use protocol::work::{Desk, Job, NodeState, Room};
 use protocol::{Body, Input, Message, Node, Output, PeerIx, Recipients, RunEvent, Snapshot, Time};
 use protocol::{gossip, rounds, walk};
 
@@ -23,8 +22,8 @@ pub(crate) struct Context<'a, 'w> {
     pub(crate) world: &'a World<'w>,
     pub(crate) outbox: &'a mut Outbox,
     pub(crate) report: &'a mut Report,
-    /// Made when a shard first computes in a window.
-    pub(crate) workspace: &'a mut Option<Workspace>,
+    /// Buffers of the thread.
+    pub(crate) room: &'a mut Room,
 }
 
 /// One participant in the simulator.
@@ -50,6 +49,8 @@ pub(crate) struct Slot {
     pub(crate) bytes: u64,
     /// Records that are durable.
     pub(crate) ledger: u64,
+    /// What its contributions keep, which is durable too.
+    state: NodeState,
     /// `Released` lines so far.
     released: u64,
     contributions: u32,
@@ -106,6 +107,7 @@ impl Slot {
             compute: (world.faults().compute as f64 * slowness) as u64,
             bytes: 0,
             ledger: 0,
+            state: NodeState::default(),
             released: 0,
             contributions: 0,
             unrecorded: None,
@@ -268,15 +270,13 @@ impl Slot {
 
     fn on_due(&mut self, index: usize, context: &mut Context<'_, '_>) {
         let (_, job) = self.jobs.remove(index);
-        let setup = context.world.setup;
-        let model = setup.model.as_ref();
-        let workspace = context.workspace.get_or_insert_with(|| Workspace::with_lanes(model, 1));
-        if let Some(room) = self.node.as_mut().and_then(Node::spare_memory) {
-            workspace.recycle(room);
+        if let Some(memory) = self.node.as_mut().and_then(Node::spare_memory) {
+            context.room.recycle(memory);
         }
-        let due = Due { setup, node: self.me, count: self.contributions, job: &job };
+        let due = Due { setup: context.world.setup, node: self.me, count: self.contributions, job: &job };
         self.contributions += 1;
-        let (contribution, round) = (context.world.hook.contribution(&due, workspace), job.round);
+        let desk = &mut Desk { node: self.me as usize, room: &mut *context.room, state: &mut self.state };
+        let (contribution, round) = (context.world.hook.contribution(&due, desk), job.round);
         // The node need not share its model with a job that is done.
         drop(job);
         match contribution {

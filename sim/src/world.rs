@@ -35,8 +35,8 @@ const SHARDS: usize = 64;
 impl<'a> World<'a> {
     pub(crate) fn new(setup: &'a Setup, hook: &'a dyn Hook, check: bool) -> Result<Self, SimError> {
         let (nodes, seed) = (setup.settings.nodes, setup.config.seed);
-        if setup.train.len() != nodes {
-            return Err(SimError::Data { has: setup.train.len(), nodes });
+        if setup.door.nodes() != nodes {
+            return Err(SimError::Data { has: setup.door.nodes(), nodes });
         }
         let faults = &setup.config.faults;
         let links = Links::new(faults, nodes, seed)?;

@@ -5,9 +5,8 @@ mod swarm;
 
 use std::sync::Mutex;
 
-use learn::gradient::Workspace;
 use learn::train::TrainError;
-use protocol::work::{Computed, contribute};
+use protocol::work::{Computed, Desk};
 use protocol::{LogLine, PeerIx};
 use sim::{Delivery, Due, Hook, Options, contribution_noise, simulate_with};
 use swarm::{ALGORITHMS, run, setup};
@@ -52,10 +51,11 @@ fn a_hook_that_only_listens_changes_nothing_and_hears_everything() {
 struct Same;
 
 impl Hook for Same {
-    fn contribution(&self, due: &Due<'_>, workspace: &mut Workspace) -> Result<Computed, TrainError> {
+    fn contribution(&self, due: &Due<'_>, desk: &mut Desk<'_>) -> Result<Computed, TrainError> {
         let setup = due.setup;
         let mut noise = contribution_noise(setup.config.seed, due.node, due.count);
-        contribute(&setup.work, (setup.model.as_ref(), &setup.train[0]), due.job, workspace, &mut noise)
+        desk.node = 0;
+        setup.door.contribute(desk, due.job, &mut noise)
     }
 }
 

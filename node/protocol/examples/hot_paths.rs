@@ -34,7 +34,7 @@ fn private_step(times: u32) -> Result<(), Box<dyn Error>> {
     let data = (setup.model.as_ref(), &setup.train[0]);
     let work = work::WorkSettings { with_loss: false, ..(*setup.work).clone() };
     for round in 0..times {
-        let job = Job { round, params: setup.settings.initial.clone() };
+        let job = Job::new(round, setup.settings.initial.clone());
         work::contribute(&work, data, &job, &mut workspace, &mut noise)?;
     }
     Ok(())

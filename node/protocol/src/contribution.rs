@@ -7,7 +7,6 @@ use crate::core::Core;
 use crate::event::RunEvent;
 use crate::node::{Output, Record};
 use crate::settings::{BudgetRule, Scope, Settings};
-use crate::values::Values;
 use crate::work::{Computed, Job};
 
 /// Where the current contribution stands.
@@ -34,14 +33,15 @@ pub(crate) type TokenLabel = (u32, u32);
 
 impl Contribution {
     /// Asks the budget; if it agrees, asks the driver to compute. `pending` earlier contributions are not settled yet and count in full.
-    pub(crate) fn begin(&mut self, core: &mut Core, round: u32, params: Values, pending: u32) -> bool {
+    pub(crate) fn begin(&mut self, core: &mut Core, job: Job, pending: u32) -> bool {
+        let round = job.round;
         if let Err(reason) = core.budget.admits(&core.settings, pending) {
             core.log(RunEvent::Refused { round, reason });
             *self = Self::None;
             return false;
         }
         *self = Self::Computing { round };
-        core.outputs.push(Output::Compute(Job { round, params }));
+        core.outputs.push(Output::Compute(job));
         true
     }
 

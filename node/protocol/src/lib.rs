@@ -10,22 +10,22 @@
 //! A driver in a few lines, for a swarm of one:
 //!
 //! ```
-//! use learn::gradient::Workspace;
 //! use privacy::noise::danger_from_seed;
 //! use protocol::config::Config;
-//! use protocol::{Input, Node, Output, Setup, Time, work};
+//! use protocol::work::{Desk, NodeState, Room};
+//! use protocol::{Input, Node, Output, Setup, Time};
 //!
 //! let setup = Setup::new(Config::from_toml("nodes = 1\nrounds = 2\nprivacy.noise_multiplier = 1", "example")?)?;
 //! let mut node = Node::new(0, setup.settings.clone(), None);
-//! let (mut workspace, mut noise) = (Workspace::new(setup.model.as_ref()), danger_from_seed(1, "example"));
+//! let (mut room, mut state, mut noise) = (Room::default(), NodeState::default(), danger_from_seed(1, "example"));
 //! let (mut inputs, mut done) = (vec![Input::Start], false);
 //! while let Some(input) = inputs.pop() {
 //!     node.handle(Time(0), input);
 //!     while let Some(output) = node.poll_output() {
 //!         match output {
 //!             Output::Compute(job) => {
-//!                 let data = (setup.model.as_ref(), &setup.train[0]);
-//!                 inputs.push(Input::Computed(work::contribute(&setup.work, data, &job, &mut workspace, &mut noise)?));
+//!                 let desk = &mut Desk { node: 0, room: &mut room, state: &mut state };
+//!                 inputs.push(Input::Computed(setup.door.contribute(desk, &job, &mut noise)?));
 //!             }
 //!             Output::Record(record) => inputs.push(Input::Recorded(record.id)), // after it is on disk
 //!             Output::Done => done = true,

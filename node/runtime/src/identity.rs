@@ -126,6 +126,16 @@ impl Identity {
 /// # Errors
 /// Whatever the file system says.
 pub fn write_owner_only(path: &Path, text: &str) -> io::Result<()> {
+    // Unlike a rename, a link does not replace what somebody else wrote meanwhile.
+    write_by(path, text.as_bytes(), |beside| fs::hard_link(beside, path))
+}
+
+/// As [`write_owner_only`], in place of what was there.
+pub(crate) fn replace_owner_only(path: &Path, bytes: &[u8]) -> io::Result<()> {
+    write_by(path, bytes, |beside| fs::rename(beside, path))
+}
+
+fn write_by(path: &Path, bytes: &[u8], put: impl FnOnce(&Path) -> io::Result<()>) -> io::Result<()> {
     let mut options = fs::OpenOptions::new();
     options.write(true).create(true).truncate(true);
     #[cfg(unix)]
@@ -137,10 +147,9 @@ pub fn write_owner_only(path: &Path, text: &str) -> io::Result<()> {
     name.push(format!(".{}.part", std::process::id()));
     let beside = path.with_file_name(name);
     let written = options.open(&beside).and_then(|mut file| {
-        file.write_all(text.as_bytes())?;
+        file.write_all(bytes)?;
         file.sync_all()?;
-        // Unlike a rename, a link does not replace what somebody else wrote meanwhile.
-        fs::hard_link(&beside, path)
+        put(&beside)
     });
     let _ = fs::remove_file(&beside);
     written

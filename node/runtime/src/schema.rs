@@ -5,8 +5,8 @@
 
 use std::collections::BTreeSet;
 
-use learn::data::{Dataset, Task};
 use protocol::Digest;
+use protocol::work::Form;
 use serde::{Deserialize, Serialize};
 
 /// Differences of one kind that are listed before the rest is only counted.
@@ -59,19 +59,14 @@ impl Names {
 }
 
 impl Schema {
-    /// The schema of some records.
-    pub fn of(data: &Dataset) -> Self {
-        let target = match data.task() {
-            Task::Classification { .. } => "classes",
-            Task::Regression => "numbers",
-            Task::Unlabelled => "nothing",
-        };
+    /// The schema of records of this form.
+    pub fn of(form: &Form) -> Self {
         Self {
-            features: data.columns() as u64,
-            target: target.into(),
-            classes: data.classes().map(|classes| classes as u64),
-            columns: data.feature_names().map(Names::new),
-            class_names: data.class_names().map(Names::new),
+            features: form.features as u64,
+            target: form.target.into(),
+            classes: form.classes.map(|classes| classes as u64),
+            columns: form.feature_names.as_deref().map(Names::new),
+            class_names: form.class_names.as_deref().map(Names::new),
         }
     }
 

@@ -33,8 +33,7 @@ async fn over_libp2p(setup: &Setup) -> Vec<Outcome> {
     let mut first = None;
     for (node, identity) in identities.iter().enumerate() {
         identity.save(folders[node].path()).expect("a fresh folder");
-        let mut own = setup.clone();
-        own.train = vec![setup.train[node].clone()];
+        let own = setup.clone().of_node(node);
         let driver = Driver::start(Options {
             swarm: swarm.clone(),
             setup: own,

@@ -21,8 +21,7 @@ fn danger() -> Danger {
 async fn seeded_noise_on_a_ledger_with_private_records_is_refused() {
     let folder = tempfile::tempdir().expect("a folder");
     let config = Config::from_layers([Layer::from_flags("", &["nodes=2", "rounds=3"]).expect("keys exist")]);
-    let mut setup = Setup::new(config.expect("values fit")).expect("the run can be prepared");
-    setup.train.truncate(1);
+    let setup = Setup::new(config.expect("values fit")).expect("the run can be prepared").of_node(0);
     let identity = Identity::ephemeral();
     identity.save(folder.path()).expect("a fresh folder");
     let swarm = SwarmFile {

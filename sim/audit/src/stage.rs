@@ -4,13 +4,12 @@ use std::collections::BTreeMap;
 use std::sync::Mutex;
 
 use learn::data::Dataset;
-use learn::gradient::Workspace;
 use learn::model::{Mean, Model};
 use learn::train::TrainError;
 use privacy::mechanisms::MechanismError;
 use privacy::noise::NoiseSource;
 use protocol::walk::Say;
-use protocol::work::{Adjacency, Computed, Job, Unit, WorkSettings, contribute};
+use protocol::work::{Adjacency, Computed, Desk, Job, Room, Unit, WorkSettings, contribute};
 use protocol::{Body, LogLine, Numbers, PeerIx, Setup, Values};
 use sim::{
     Delivery, Due, Finished, Hook, Options, SimError, contribution_noise, message_noise, simulate_with,
@@ -135,7 +134,7 @@ impl Stage<'_> {
         due: &Due<'_>,
         act: &Act,
         work: &WorkSettings,
-        workspace: &mut Workspace,
+        room: &mut Room,
     ) -> Result<Computed, TrainError> {
         let scene = self.scene;
         let count = scene.sabotage.map_or(due.count, |sabotage| sabotage.noise_of(due.count));
@@ -144,15 +143,15 @@ impl Stage<'_> {
         match act {
             Act::Own => {
                 let data = &scene.setup.train[due.node as usize];
-                contribute(work, (model, data), due.job, workspace, noise)
+                contribute(work, (model, data), due.job, room.workspace(model), noise)
             }
-            Act::Records(data) => contribute(work, (model, data), due.job, workspace, noise),
+            Act::Records(data) => contribute(work, (model, data), due.job, room.workspace(model), noise),
             Act::Rows(rows) => {
                 // The gradient of ½‖θ − x‖² at 0 is −x: every row is its own gradient, and goes through the real clipping and noise.
                 let params = Values::from_wire(vec![0.0; scene.parameters()]);
-                let job = Job { round: due.job.round, params };
-                let mut workspace = Workspace::with_lanes(&scene.mean, 1);
-                contribute(&for_rows(work), (&scene.mean, rows), &job, &mut workspace, noise)
+                let job = Job::new(due.job.round, params);
+                let mut room = Room::default();
+                contribute(&for_rows(work), (&scene.mean, rows), &job, room.workspace(&scene.mean), noise)
             }
         }
     }
@@ -179,20 +178,20 @@ impl Hook for Stage<'_> {
         self.view.lock().expect("no holder panics").entry(place).or_insert(kept);
     }
 
-    fn contribution(&self, due: &Due<'_>, workspace: &mut Workspace) -> Result<Computed, TrainError> {
+    fn contribution(&self, due: &Due<'_>, desk: &mut Desk<'_>) -> Result<Computed, TrainError> {
         let act = (self.play.act)(due);
         let scene = self.scene;
         let quiet = || WorkSettings { noise_multiplier: 0.0, ..scene.own.clone() };
         let mut computed = match self.play.silent {
-            true => self.make(due, &act, &quiet(), workspace)?,
-            false => self.make(due, &act, &scene.own, workspace)?,
+            true => self.make(due, &act, &quiet(), desk.room)?,
+            false => self.make(due, &act, &scene.own, desk.room)?,
         };
         if scene.sabotage.is_some() && !self.play.silent {
             // What an honest node would have written down.
-            computed.release = self.make(due, &act, &scene.setup.work, workspace)?.release;
+            computed.release = self.make(due, &act, &scene.setup.work, desk.room)?.release;
         }
         if self.play.with_contributions {
-            let clean = self.make(due, &act, &quiet(), workspace)?;
+            let clean = self.make(due, &act, &quiet(), desk.room)?;
             let pair = (computed.contribution.values().to_vec(), clean.contribution.into_values());
             self.contributions.lock().expect("no holder panics").insert((due.node, due.count), pair);
         }

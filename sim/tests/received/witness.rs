@@ -2,11 +2,11 @@
 
 use std::sync::{Arc, Mutex};
 
-use learn::gradient::{ExampleGradient, Workspace};
+use learn::gradient::ExampleGradient;
 use learn::train::TrainError;
 use privacy::clip::ClipNorm;
 use privacy::noise::{NoiseSource, danger_from_seed};
-use protocol::work::Computed;
+use protocol::work::{Computed, Desk};
 use protocol::{PeerIx, Settings, Setup};
 use sim::{Delivery, Due, Hook};
 
@@ -118,7 +118,7 @@ impl Hook for Witness {
         }
     }
 
-    fn contribution(&self, due: &Due<'_>, _: &mut Workspace) -> Result<Computed, TrainError> {
+    fn contribution(&self, due: &Due<'_>, _: &mut Desk<'_>) -> Result<Computed, TrainError> {
         let mut inner = self.inner.lock().unwrap();
         let index = inner.contributors.len();
         inner.contributors.push(due.node as usize);

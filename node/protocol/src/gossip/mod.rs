@@ -37,6 +37,7 @@ use crate::event::RunEvent;
 use crate::node::{Input, Snapshot};
 use crate::settings::{Algorithm, GossipSettings, Settings};
 use crate::values::Values;
+use crate::work::Job;
 use crate::{PeerIx, Time, plausible};
 
 /// The state machine. Small: a simulation has a million of them.
@@ -153,7 +154,7 @@ impl Gossip {
         core.forgive();
         self.previous = None;
         self.step = 0;
-        if self.contribution.begin(core, self.round, self.state.clone(), 0) {
+        if self.contribution.begin(core, Job::new(self.round, self.state.clone()), 0) {
             self.phase = Phase::Contributing;
         } else {
             self.begin_mixing(core);

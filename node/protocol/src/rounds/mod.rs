@@ -31,6 +31,7 @@ use crate::node::{Input, Snapshot};
 use crate::settings::{Algorithm, RoundsSettings, Settings};
 use crate::time::Patience;
 use crate::values::Values;
+use crate::work::Job;
 use crate::{PeerIx, Time};
 
 use assembly::Assembly;
@@ -213,7 +214,8 @@ impl Rounds {
         }
         let pending = u32::from(self.settling.is_some());
         let params = Values::derived(self.model.params().to_vec());
-        if !self.contribution.begin(core, self.round, params, pending) {
+        let job = Job { among: Some(self.members.clone()), ..Job::new(self.round, params) };
+        if !self.contribution.begin(core, job, pending) {
             let nothing = vec![0.0; self.model.params().len()];
             self.exchange(core, nothing, 0);
         }

@@ -15,7 +15,7 @@ use super::*;
 use crate::account::Price;
 use crate::node::Output;
 use crate::numbers::Numbers;
-use crate::work::{Computed, Job};
+use crate::work::Computed;
 use crate::{BudgetRule, FaultKind, Message, Node, RunId, Scope, StepRule, Timeouts};
 
 const LATENCY: u64 = 1_000;

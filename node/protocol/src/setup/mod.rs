@@ -29,7 +29,7 @@ use crate::config::{AlgorithmKind, Config};
 use crate::log::{LogLine, RunEvent};
 use crate::settings::{RunId, Scope, Settings, StepRule};
 use crate::values::{Digest, Values};
-use crate::work::{Adjacency, Unit, WorkSettings};
+use crate::work::{Adjacency, BuiltIn, Unit, Work, WorkSettings};
 use data::Sizes;
 
 /// Everything that follows from a configuration and the data.
@@ -43,10 +43,12 @@ pub struct Setup {
     pub settings: Arc<Settings>,
     /// How contributions are made.
     pub work: Arc<WorkSettings>,
+    /// What makes them: the model and the records below, unless [something else](Self::with_work) does.
+    pub door: Arc<dyn Work>,
     /// The model.
     pub model: Arc<dyn Model>,
     /// Records of each node; one entry where only the own data are known.
-    pub train: Vec<Dataset>,
+    pub train: Arc<[Dataset]>,
     /// Records to test on, common to all or, at a real node, its own; `None` where there are none.
     pub test: Option<Dataset>,
     /// What all agreed on about their records, where they did.
@@ -164,6 +166,31 @@ impl Setup {
     #[must_use]
     pub fn without_loss(mut self) -> Self {
         Arc::make_mut(&mut self.work).with_loss = false;
+        self.built_in()
+    }
+
+    /// The same run as the node at this place prepares it, with its own records only.
+    ///
+    /// # Panics
+    /// Where there is no such node.
+    #[must_use]
+    pub fn of_node(mut self, node: usize) -> Self {
+        self.train = [self.train[node].clone()].into();
+        self.built_in()
+    }
+
+    /// The same run with contributions that `door` makes. Call it last: what makes the built-in ones follows from the other fields.
+    ///
+    /// # Assumes
+    /// What `door` makes costs no more than the release of the settings says.
+    #[must_use]
+    pub fn with_work(mut self, door: Arc<dyn Work>) -> Self {
+        self.door = door;
+        self
+    }
+
+    fn built_in(mut self) -> Self {
+        self.door = Arc::new(BuiltIn::new(self.work.clone(), self.model.clone(), self.train.clone()));
         self
     }
 
@@ -227,14 +254,16 @@ impl Setup {
         let plan = plan::plan(&config, &shape(&config, &settings, rho), sizes)?;
         let work = work(&config, model.as_ref(), plan.planned.noise_multiplier, sizes)?;
         let parameters = settings.initial.len();
-        let (contribution_noise, largest_norm) = noise_sizes(&config, &work, parameters, sizes);
+        let (contribution_noise, largest_norm) = work.sizes(parameters, sizes.largest);
         settings.algorithm = algorithm::with_message_noise(settings.algorithm, &config, contribution_noise);
         (settings.release, settings.budget, settings.largest_norm) =
             (plan.release, plan.budget, largest_norm);
+        let (work, train) = (Arc::new(work), Arc::<[Dataset]>::from(train));
         Ok(Self {
             digest,
             settings: Arc::new(settings),
-            work: Arc::new(work),
+            door: Arc::new(BuiltIn::new(work.clone(), model.clone(), train.clone())),
+            work,
             model,
             train,
             test,
@@ -367,26 +396,6 @@ fn rho(config: &Config, model: &dyn Model, row_norm: f64, sizes: Sizes) -> Optio
         Some(config.privacy.clip_norm),
         weight.max(1.0),
     )
-}
-
-/// Standard deviation of a contribution's noise per coordinate, and the largest norm of an honest contribution: its signal, and noise of norm
-/// σ(√d + 8), which the norm of d normals passes with probability below e⁻³² (Laurent and Massart 2000).
-fn noise_sizes(config: &Config, work: &WorkSettings, parameters: usize, sizes: Sizes) -> (f64, f64) {
-    let clip = config.privacy.clip_norm;
-    let (signal, divisor) = match work.unit {
-        Unit::Record { batch: None, common } => {
-            let records = sizes.largest.map_or(common.divisor, |largest| largest as f64);
-            (clip * records / common.divisor, common.divisor)
-        }
-        Unit::Record { batch: Some(batch), common } => {
-            // More than eight deviations above the mean of a Poisson sample.
-            (clip * (1.0 + (8.0 * batch.sqrt() + 32.0) / batch), common.divisor)
-        }
-        Unit::Node { .. } | Unit::Value => (clip, 1.0),
-    };
-    let deviation = work.noise_multiplier * clip / divisor;
-    // One per cent for rounding: slack in the noise, and single precision.
-    (deviation, 1.01 * (signal + deviation * ((parameters as f64).sqrt() + 8.0)))
 }
 
 #[cfg(test)]

@@ -37,7 +37,7 @@ use crate::node::{Input, Snapshot};
 use crate::numbers::Numbers;
 use crate::settings::{Algorithm, Settings, WalkSettings};
 use crate::values::Values;
-use crate::work::Computed;
+use crate::work::{Computed, Job};
 use crate::{PeerIx, Time, plausible};
 
 /// The state machine: any number of tokens, one contribution at a time.
@@ -197,7 +197,7 @@ impl Walk {
         while self.current.is_none()
             && let Some(held) = self.queue.pop_front()
         {
-            if self.contribution.begin(core, held.hop, held.values.clone(), 0) {
+            if self.contribution.begin(core, Job::new(held.hop, held.values.clone()), 0) {
                 self.stale = false;
                 self.current = Some(held);
             } else {

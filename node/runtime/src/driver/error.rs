@@ -28,6 +28,14 @@ pub enum DriverError {
         /// Why.
         source: std::io::Error,
     },
+    /// What contributions keep cannot be read or written.
+    #[error("cannot use what this node keeps between contributions, `{}`", path.display())]
+    State {
+        /// The file.
+        path: PathBuf,
+        /// Why.
+        source: std::io::Error,
+    },
     /// No private noise.
     #[error("the system gives no random bytes for noise")]
     Noise(#[from] NoiseError),
@@ -74,6 +82,9 @@ impl Hint for DriverError {
             Self::Ledger(error) => error.hint(),
             Self::Network(error) => error.hint(),
             Self::Journal { .. } => Some("make room or give write access, then start the node again".into()),
+            Self::State { path, .. } => {
+                Some(format!("move `{}` away; contributions then begin anew", path.display()))
+            }
             Self::Closed(_) => Some("a new run needs a new swarm file: `murmur swarm init`".into()),
             Self::SeededAfterPrivate { .. } => {
                 Some("leave the seed out, or try seeded noise in another folder: `--state DIR`".into())

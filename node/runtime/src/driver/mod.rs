@@ -9,6 +9,7 @@ mod events;
 mod glimpse;
 mod journal;
 mod keeper;
+mod kept;
 mod noise;
 mod outputs;
 mod session;
@@ -38,11 +39,12 @@ use glimpse::Glimpses;
 pub use glimpse::{Glimpse, Seen};
 use journal::Journal;
 use keeper::Keeper;
+use kept::Kept;
 pub use noise::{Danger, SeededNoises};
 use noise::{MessageNoise, noises};
 use session::{Clock, Session, unix_micros};
 pub use status::{Phase, Status};
-use worker::{Work, Worker};
+use worker::{Bench, Worker};
 
 /// How often the search for the others is looked at.
 const GATHER_TICK: Duration = Duration::from_millis(250);
@@ -124,12 +126,7 @@ impl Driver {
         check_noise(&message_noise, &found, &state)?;
         let ledger = ledger.with_units(units).with_seeded_noise(!message_noise.is_private());
         let journal = Journal::open(&state)?;
-        let work = Work {
-            settings: setup.work.clone(),
-            model: setup.model.clone(),
-            data: setup.train.first().cloned().expect("a node's setup holds its own data"),
-            noise,
-        };
+        let bench = Bench { work: setup.door.clone(), noise, kept: Kept::load(&state)? };
         let standing = standing(&found);
         let (digest, config) = terms::terms(&setup, &swarm.config, message_noise.is_private());
         let network = Network::start(
@@ -140,7 +137,7 @@ impl Driver {
                 nodes: swarm.nodes,
                 digest,
                 config,
-                schema: Schema::of(&work.data).into(),
+                schema: Schema::of(&setup.door.form()).into(),
                 limits: Limits::for_model(setup.settings.initial.len()),
                 patience,
                 listen,
@@ -155,7 +152,7 @@ impl Driver {
             control: network.control(),
             network,
             keeper: Keeper::start(ledger).map_err(DriverError::Thread)?,
-            worker: Worker::start(work).map_err(DriverError::Thread)?,
+            worker: Worker::start(bench).map_err(DriverError::Thread)?,
             journal,
             me,
             message_noise,

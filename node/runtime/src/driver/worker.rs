@@ -2,23 +2,19 @@
 
 use std::sync::Arc;
 
-use learn::data::Dataset;
-use learn::gradient::Workspace;
-use learn::model::Model;
-use learn::train::TrainError;
-use privacy::noise::SystemNoise;
+use privacy::noise::{NoiseSource, SystemNoise};
 use protocol::PeerIx;
-use protocol::work::{Computed, Job, WorkSettings, contribute};
+use protocol::work::{Computed, Desk, Job, Room, Work};
 use tokio::sync::mpsc;
 
-use super::SeededNoises;
+use super::kept::Kept;
+use super::{DriverError, SeededNoises};
 
-/// What contributions are made of.
-pub(crate) struct Work {
-    pub(crate) settings: Arc<WorkSettings>,
-    pub(crate) model: Arc<dyn Model>,
-    pub(crate) data: Dataset,
+/// What contributions are made with.
+pub(crate) struct Bench {
+    pub(crate) work: Arc<dyn Work>,
     pub(crate) noise: Noise,
+    pub(crate) kept: Kept,
 }
 
 /// Where the noise of contributions comes from.
@@ -33,26 +29,18 @@ pub(crate) enum Noise {
 pub(crate) struct Worker {
     jobs: std::sync::mpsc::Sender<(PeerIx, Job)>,
     /// What came out, in order.
-    pub(crate) results: mpsc::Receiver<Result<Computed, TrainError>>,
+    pub(crate) results: mpsc::Receiver<Result<Computed, DriverError>>,
 }
 
 impl Worker {
     /// Starts the thread; it ends when the worker is dropped.
-    pub(crate) fn start(mut work: Work) -> std::io::Result<Self> {
+    pub(crate) fn start(mut bench: Bench) -> std::io::Result<Self> {
         let (jobs, incoming) = std::sync::mpsc::channel::<(PeerIx, Job)>();
         let (done, results) = mpsc::channel(4);
         let compute = move || {
-            // As many lanes as in the simulator: another number rounds differently.
-            let mut workspace = Workspace::with_lanes(work.model.as_ref(), 1);
-            let mut count = 0;
+            let (mut room, mut count) = (Room::default(), 0);
             while let Ok((me, job)) = incoming.recv() {
-                let about = (work.model.as_ref(), &work.data);
-                let result = match &mut work.noise {
-                    Noise::Private(noise) => contribute(&work.settings, about, &job, &mut workspace, noise),
-                    Noise::Danger(noises) => {
-                        contribute(&work.settings, about, &job, &mut workspace, &mut noises(me, count))
-                    }
-                };
+                let result = bench.contribute((me, count), &job, &mut room);
                 count += 1;
                 if done.blocking_send(result).is_err() {
                     break;
@@ -67,5 +55,28 @@ impl Worker {
     pub(crate) fn compute(&self, me: PeerIx, job: Job) {
         // The thread ends only after us.
         let _ = self.jobs.send((me, job));
+    }
+}
+
+impl Bench {
+    /// One contribution. What it keeps is on disk when it is handed on.
+    fn contribute(
+        &mut self,
+        (me, count): (PeerIx, u32),
+        job: &Job,
+        room: &mut Room,
+    ) -> Result<Computed, DriverError> {
+        let mut seeded;
+        let noise: &mut dyn NoiseSource = match &mut self.noise {
+            Noise::Private(noise) => noise,
+            Noise::Danger(noises) => {
+                seeded = noises(me, count);
+                &mut seeded
+            }
+        };
+        let desk = &mut Desk { node: 0, room, state: &mut self.kept.state };
+        let computed = self.work.contribute(desk, job, noise)?;
+        self.kept.save()?;
+        Ok(computed)
     }
 }

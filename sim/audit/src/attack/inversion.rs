@@ -57,7 +57,7 @@ pub(crate) fn run(case: &Case<'_>) -> Result<Outcome, AuditError> {
 fn invert(case: &Case<'_>, work: &WorkSettings, alone: &Dataset, index: u64) -> Result<Vec<f64>, AuditError> {
     let setup: &Setup = &case.scene.setup;
     let model = setup.model.as_ref();
-    let job = Job { round: 0, params: setup.settings.initial.clone() };
+    let job = Job::new(0, setup.settings.initial.clone());
     let mut noise = danger_from_seed(case.seed_of(24, index), "audit/inversion");
     let mut workspace = Workspace::with_lanes(model, 1);
     let computed = contribute(work, (model, alone), &job, &mut workspace, &mut noise)?;

@@ -114,10 +114,7 @@ fn shard_setup(config: Config, shard: Shard) -> Result<Setup> {
         return Err(Failure::new(text));
     }
     // All shares are known here, so everything is priced as in the simulator.
-    let mut setup = Setup::new(config)?;
-    let own: Dataset = setup.train.swap_remove(shard.index);
-    setup.train = vec![own];
-    Ok(setup)
+    Ok(Setup::new(config)?.of_node(shard.index))
 }
 
 /// Noise that everybody can compute, the same as in a simulation with this seed.

@@ -1,0 +1,158 @@
+//! The built-in kinds of contributions: a model and the records of the nodes.
+
+use std::sync::Arc;
+
+use learn::data::Dataset;
+use learn::gradient::{Adjacency, GradientError, Workspace};
+use learn::model::{self, Model};
+use learn::optimiser::LocalSteps;
+use learn::train::TrainError;
+use privacy::clip::ClipNorm;
+use privacy::noise::NoiseSource;
+
+use super::record::CommonScale;
+use super::{Computed, Desk, Form, Job, Mechanism, Work, node, record, value};
+
+/// How contributions are made: the same at all nodes.
+#[derive(Debug, Clone)]
+pub struct WorkSettings {
+    /// What is protected.
+    pub unit: Unit,
+    /// C.
+    pub clip: ClipNorm,
+    /// z: noise divided by C (times 1 + slack at record level).
+    pub noise_multiplier: f64,
+    /// Whether to compute the training loss too (costs a pass over the data).
+    pub with_loss: bool,
+}
+
+impl WorkSettings {
+    /// Standard deviation of a contribution's noise per coordinate, and the largest norm of an honest contribution: its signal, and noise of norm
+    /// σ(√d + 8), which the norm of d normals passes with probability below e⁻³² (Laurent and Massart 2000). `most_records` is what no node has
+    /// more of, where that is known.
+    pub(crate) fn sizes(&self, parameters: usize, most_records: Option<usize>) -> (f64, f64) {
+        let clip = self.clip.value();
+        let (signal, divisor) = match &self.unit {
+            Unit::Record { batch, common } => {
+                (record::largest_signal(clip, *batch, *common, most_records), common.divisor)
+            }
+            Unit::Node { .. } | Unit::Value => (clip, 1.0),
+        };
+        let deviation = self.noise_multiplier * clip / divisor;
+        // One per cent for rounding: slack in the noise, and single precision.
+        (deviation, 1.01 * (signal + deviation * ((parameters as f64).sqrt() + 8.0)))
+    }
+}
+
+/// What is protected, and how a contribution is made.
+#[derive(Debug, Clone)]
+pub enum Unit {
+    /// One record: the mean of clipped gradients over a Poisson sample of this expected size (`None`: all records).
+    Record {
+        /// Records per batch on average.
+        batch: Option<f64>,
+        /// What makes the noise of all nodes equal.
+        common: CommonScale,
+    },
+    /// All data of the node: its clipped update after local steps. The seed of the batches is mixed with the round.
+    Node {
+        /// The steps.
+        local: LocalSteps,
+        /// Seed of the batches.
+        seed: u64,
+    },
+    /// All data of the node: the clipped mean of its records, for `mean`.
+    Value,
+}
+
+impl Unit {
+    /// The adjacency of the guarantee.
+    pub fn adjacency(&self) -> Adjacency {
+        match self {
+            Self::Record { .. } => Adjacency::Record,
+            Self::Node { .. } | Self::Value => Adjacency::Node,
+        }
+    }
+}
+
+/// A model, and the records of the nodes of this process.
+#[derive(Debug, Clone)]
+pub struct BuiltIn {
+    settings: Arc<WorkSettings>,
+    model: Arc<dyn Model>,
+    train: Arc<[Dataset]>,
+}
+
+impl BuiltIn {
+    /// Contributions of these nodes by these settings.
+    ///
+    /// # Panics
+    /// Without any node.
+    pub fn new(settings: Arc<WorkSettings>, model: Arc<dyn Model>, train: Arc<[Dataset]>) -> Self {
+        assert!(!train.is_empty(), "contributions are made of somebody's records");
+        Self { settings, model, train }
+    }
+}
+
+impl Work for BuiltIn {
+    fn nodes(&self) -> usize {
+        self.train.len()
+    }
+
+    fn form(&self) -> Form {
+        Form::of(&self.train[0], self.model.parameter_count())
+    }
+
+    fn records(&self, node: usize) -> usize {
+        self.train.get(node).map_or(0, Dataset::len)
+    }
+
+    fn contribute(
+        &self,
+        desk: &mut Desk<'_>,
+        job: &Job,
+        noise: &mut dyn NoiseSource,
+    ) -> Result<Computed, TrainError> {
+        let about = (self.model.as_ref(), &self.train[desk.node]);
+        contribute(&self.settings, about, job, desk.room.workspace(self.model.as_ref()), noise)
+    }
+}
+
+/// Makes a contribution of these records.
+///
+/// # Guarantee
+/// As [`learn::gradient::ClippedSum::release`]: the contribution is the output of the mechanism that `release` describes, on the data given and, beyond
+/// that, a function of the job's parameters only.
+///
+/// # Assumes
+/// The job's parameters depend on the private data through earlier releases only. The event is recorded before the contribution is sent.
+///
+/// # Errors
+/// Data that do not fit the model, or settings outside their range.
+pub fn contribute(
+    settings: &WorkSettings,
+    (model, data): (&dyn Model, &Dataset),
+    job: &Job,
+    workspace: &mut Workspace,
+    noise: &mut dyn NoiseSource,
+) -> Result<Computed, TrainError> {
+    let params = job.params.as_slice();
+    let loss = (settings.with_loss && !matches!(settings.unit, Unit::Value))
+        .then(|| model::loss(model, params, data).map_err(GradientError::from))
+        .transpose()?;
+    let sum = match &settings.unit {
+        Unit::Record { batch, common } => {
+            let record = record::Batch { expected: *batch, common: *common, clip: settings.clip };
+            record.sum(params, (model, data), workspace, noise)?
+        }
+        Unit::Node { local, seed } => node::update((model, data), job, local, *seed)?.clip(settings.clip),
+        Unit::Value => value::mean(data).clip(settings.clip),
+    };
+    let Mechanism::Reals = job.mechanism;
+    let (shareable, release) = sum.release(settings.noise_multiplier, noise)?;
+    let contribution = match settings.unit {
+        Unit::Node { .. } => node::downhill(shareable),
+        Unit::Record { .. } | Unit::Value => shareable,
+    };
+    Ok(Computed { round: job.round, contribution, release, loss })
+}

@@ -1,0 +1,100 @@
+//! The door for contributions: whatever a node gives to a run, a gradient, an update, a value, comes through [`Work`].
+//!
+//! Data and noise live here, with the driver; the state machine never sees either. What comes back is a [`Shareable`] and the event that it cost.
+//! To add a kind of contribution is to write one file beside these and to hand its [`Work`] to [`Setup`](crate::Setup); simulator, real
+//! driver and schema know the trait only. Masks come after the door.
+
+mod built_in;
+mod desk;
+mod form;
+mod node;
+mod record;
+mod state;
+mod value;
+
+use std::sync::Arc;
+
+pub use learn::gradient::Adjacency;
+use learn::gradient::Shareable;
+use learn::train::TrainError;
+use privacy::event::DpEvent;
+use privacy::noise::NoiseSource;
+
+pub use built_in::{BuiltIn, Unit, WorkSettings, contribute};
+pub use desk::{Desk, Room};
+pub use form::Form;
+pub use record::{CommonScale, MOST_LANES};
+pub use state::{NodeState, StateError};
+
+use crate::PeerIx;
+use crate::values::Values;
+
+/// How the nodes of a run make their contributions: one object for all nodes of a process, which share it between threads.
+pub trait Work: std::fmt::Debug + Send + Sync {
+    /// How many nodes of this process it serves: all in a simulation, one elsewhere.
+    fn nodes(&self) -> usize;
+
+    /// What is contributed, and the form of the records it is made of: the same at all nodes of a run.
+    fn form(&self) -> Form;
+
+    /// How many records a node has.
+    fn records(&self, node: usize) -> usize;
+
+    /// Makes the contribution of the node at `desk` for `job`.
+    ///
+    /// # Guarantee
+    /// The contribution is the output of the mechanism that `release` describes, on the node's data and, beyond that, a function of
+    /// the job and of the node's state only.
+    ///
+    /// # Assumes
+    /// The job's parameters depend on the private data through earlier releases only. The event is recorded before the contribution is sent.
+    ///
+    /// # Errors
+    /// Data that do not fit the model, or settings outside their range.
+    fn contribute(
+        &self,
+        desk: &mut Desk<'_>,
+        job: &Job,
+        noise: &mut dyn NoiseSource,
+    ) -> Result<Computed, TrainError>;
+}
+
+/// What is to be computed.
+#[derive(Debug, Clone)]
+pub struct Job {
+    /// Round; for a walk the hop.
+    pub round: u32,
+    /// The model at which the contribution is wanted.
+    pub params: Values,
+    /// Whose contributions are added up with this one, in increasing order; `None` where there is no such roster.
+    pub among: Option<Arc<[PeerIx]>>,
+    /// How it is made private.
+    pub mechanism: Mechanism,
+}
+
+impl Job {
+    /// A contribution with noise on real numbers, for a run without a roster.
+    pub fn new(round: u32, params: Values) -> Self {
+        Self { round, params, among: None, mechanism: Mechanism::Reals }
+    }
+}
+
+/// How a contribution is made private.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Mechanism {
+    /// Gaussian noise on real numbers.
+    Reals,
+}
+
+/// What came out.
+#[derive(Debug)]
+pub struct Computed {
+    /// Round of the job.
+    pub round: u32,
+    /// The noised contribution: a gradient, at node level the negative of an update, or the value itself for `mean`.
+    pub contribution: Shareable,
+    /// What it costs.
+    pub release: DpEvent,
+    /// Loss before the step on the node's own data; not private. `None` for `mean`, or if it was not asked for.
+    pub loss: Option<f64>,
+}
