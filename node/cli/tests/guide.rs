@@ -3,7 +3,7 @@
 //! In `docs/GUIDE.md` the blocks marked `sh` are commands: `murmur …` must succeed, `murmur node … &` goes on in the background until `wait`. The test adds only
 //! where the nodes listen and meet, which a LAN would tell them.
 
-#![allow(clippy::unwrap_used, reason = "a test that cannot go on fails")]
+#![allow(clippy::unwrap_used, clippy::print_stdout, reason = "a test that cannot go on fails")]
 
 use std::io::{BufRead, BufReader};
 use std::path::{Path, PathBuf};

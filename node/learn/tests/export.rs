@@ -1,4 +1,5 @@
 //! A saved model says the same wherever it is used: here, in onnxruntime, in scikit-learn.
+#![allow(clippy::unwrap_used, reason = "a test that cannot go on fails")]
 
 use std::path::{Path, PathBuf};
 use std::process::Command;

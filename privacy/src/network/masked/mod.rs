@@ -162,7 +162,7 @@ mod tests {
     fn the_leverage_of_integers_is_rounded_up_and_little_above_one_over_h() {
         // 256/(4·256 − 9) = 256/1015.
         let found = leverage(4, 16).unwrap();
-        assert!(found >= 256.0 / 1015.0 && found < 256.0 / 1015.0 * (1.0 + 1e-14));
+        assert!((256.0 / 1015.0..256.0 / 1015.0 * (1.0 + 1e-14)).contains(&found));
         assert!(leverage(43, 512_591).unwrap() - 1.0 / 43.0 < 1e-13);
         assert!(leverage(0, 16).is_err() && leverage(1, 15).is_err());
     }

@@ -3,7 +3,7 @@
 use crate::commands::swarm::check::for_processes;
 use crate::failure::{Failure, Result};
 use learn::checkpoint::{self, CheckpointInfo};
-use learn::data::{DataError, DataSource, Dataset, LabelUse, SourceKind};
+use learn::data::{DataError, DataSource, LabelUse, SourceKind};
 use learn::model::Model;
 use learn::saved::About;
 use learn::schema::Schema;
