@@ -54,6 +54,8 @@ impl Kept {
 
 #[cfg(test)]
 mod tests {
+    use protocol::Hint;
+
     use super::*;
 
     #[test]
