@@ -186,7 +186,7 @@ fn rounded((low, high): (f64, f64)) -> (f64, f64) {
     let step = libm::pow(10.0, libm::floor(libm::log10(width)));
     let down = libm::floor(low / step) * step;
     let up = libm::ceil(high / step) * step;
-    let down = if low >= 0.0 && down < width { 0.0 } else { down };
+    let down = if low >= 0.0 && down <= width { 0.0 } else { down };
     (tidy(down), tidy(if up > down { up } else { down + step }))
 }
 

@@ -142,11 +142,12 @@ impl Args {
         }
     }
 
-    pub(super) fn unit(&self) -> Result<Unit> {
+    /// What is protected; `person` is the column of their ids, by flag or by schema.
+    pub(super) fn unit(&self, person: Option<&str>) -> Result<Unit> {
         Ok(match self.unit {
             UnitWord::Record => Unit::Record,
             UnitWord::Replaced => Unit::ReplacedRecord,
-            UnitWord::Person if self.person.is_none() => return Err(Refusal::NoPerson.into()),
+            UnitWord::Person if person.is_none() => return Err(Refusal::NoPerson.into()),
             UnitWord::Person => Unit::Person,
             UnitWord::Node => match self.max_records {
                 Some(max_records) if max_records > 0 => Unit::Node { max_records },

@@ -41,7 +41,7 @@ pub(crate) fn run(args: &Args) -> Result<ExitCode> {
     };
     let data = data::Table::read(file, &columns, args.by.as_deref())?;
     let nodes = data.divide(args);
-    let terms = terms(args, nodes.len() as u64)?;
+    let terms = terms(args, nodes.len() as u64, columns.person.as_deref())?;
     let records = args.expect.unwrap_or(data.records() as u64);
     let plan = plan(question, terms, records)?;
     if args.plan {
@@ -56,7 +56,7 @@ pub(crate) fn run(args: &Args) -> Result<ExitCode> {
     write(args, &plan, &answers)
 }
 
-fn terms(args: &Args, contributors: u64) -> Result<Terms> {
+fn terms(args: &Args, contributors: u64, person: Option<&str>) -> Result<Terms> {
     let trust = args.trust();
     if trust != Trust::Local && contributors < LEAST_MEMBERS {
         return Err(Refusal::TooFewContributors { found: contributors, needed: LEAST_MEMBERS }.into());
@@ -70,7 +70,7 @@ fn terms(args: &Args, contributors: u64) -> Result<Terms> {
         let rule = "questions.total".to_owned();
         return Err(Refusal::OverRule { asked: args.epsilon, rule, limit: args.total }.into());
     }
-    Ok(Terms { epsilon: args.epsilon, delta: args.delta, contributors, honest, trust, unit: args.unit()? })
+    Ok(Terms { epsilon: args.epsilon, delta: args.delta, contributors, honest, trust, unit: args.unit(person)? })
 }
 
 /// The records that count at each node: all, one of each person, or at most so many.

@@ -224,7 +224,7 @@ fn a_split_column_gives_the_common_test_set() {
 fn chosen_and_dropped_columns_decide_the_features() {
     let text = "a,b,c,y\n1,word,3,0\n";
     let chosen = CsvOptions { features: Some(vec!["c".into(), "a".into()]), ..labelled() };
-    assert_eq!(train(text, &chosen).feature_names().unwrap(), ["a", "c"]);
+    assert_eq!(train(text, &chosen).feature_names().unwrap(), ["c", "a"]);
     let dropped = CsvOptions { drop: vec!["b".into()], ..labelled() };
     assert_eq!(train(text, &dropped).row(0), [1.0, 3.0]);
 }
