@@ -70,7 +70,14 @@ fn terms(args: &Args, contributors: u64, person: Option<&str>) -> Result<Terms> 
         let rule = "questions.total".to_owned();
         return Err(Refusal::OverRule { asked: args.epsilon, rule, limit: args.total }.into());
     }
-    Ok(Terms { epsilon: args.epsilon, delta: args.delta, contributors, honest, trust, unit: args.unit(person)? })
+    Ok(Terms {
+        epsilon: args.epsilon,
+        delta: args.delta,
+        contributors,
+        honest,
+        trust,
+        unit: args.unit(person)?,
+    })
 }
 
 /// The records that count at each node: all, one of each person, or at most so many.
