@@ -140,7 +140,7 @@ impl Block {
     /// The square of the most that one record can move the integer sum, in grid steps, rounded up.
     ///
     /// # Guarantee
-    /// [`features`](Self::features) at this grid never have a larger squared norm.
+    /// `features` at this grid never have a larger squared norm.
     ///
     /// # Assumes
     /// Nothing.

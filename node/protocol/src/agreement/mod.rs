@@ -2,7 +2,7 @@
 //! decided by a quorum whose signatures prove it to anybody; see docs/AGREEMENT.md.
 //!
 //! A single-decree consensus per epoch. Everybody states once where it stands ([`Standing`]); views are
-//! opened by a quorum of [`Turn`]s only; in each view one member proposes what [follows](outcome) from the
+//! opened by a quorum of [`Turn`]s only; in each view one member proposes what follows (`outcome`) from the
 //! standings, or the value of the newest lock among the turns; a quorum of votes is a [`Lock`], a quorum of
 //! commits a decision ([`Decided`]).
 //!
