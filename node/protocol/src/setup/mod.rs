@@ -136,7 +136,7 @@ impl Setup {
         loaded: Loaded,
         schema: Option<Arc<Schema>>,
     ) -> Result<Self, SetupError> {
-        let apart = config.test_fraction > 0.0 && config.algorithm.kind != AlgorithmKind::Mean;
+        let apart = config.test_fraction > 0.0 && config.algorithm.kind.trains();
         let (train, test) = match loaded.test {
             None if apart => {
                 let persons = schema.as_ref().is_some_and(|schema| schema.person.is_some());
