@@ -3,7 +3,7 @@
 use std::sync::Mutex;
 
 use protocol::work::Room;
-use protocol::{Algorithm, LogLine, PeerIx, Setup, Time};
+use protocol::{LogLine, PeerIx, Setup, Time};
 use rayon::ThreadPoolBuilder;
 use rayon::prelude::*;
 
@@ -91,12 +91,11 @@ impl<'w> Engine<'w> {
             Shard::new(first, slots, shards, world)
         };
         let shards = (0..shards).into_par_iter().map(shard).collect();
-        let is_walk = matches!(world.setup.settings.algorithm, Algorithm::Walk(_));
         Ok(Self {
             world,
             shards,
             rooms: Mutex::default(),
-            progress: Progress::new(nodes, world.setup.settings.rounds, is_walk),
+            progress: Progress::new(nodes, world.setup.settings.rounds, world.tokens > 0),
             agreement: Agreement::default(),
             lines: Vec::new(),
             now: 0,

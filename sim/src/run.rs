@@ -5,7 +5,6 @@ use std::sync::Mutex;
 use learn::model::ModelError;
 use protocol::Hint;
 use protocol::account::{Account, FoldError, Interim, Summary};
-use protocol::config::AlgorithmKind;
 use protocol::judge::{Judge, Quality, consensus_distance, mean_model};
 use protocol::{LogLine, RunEvent, RunResult, Setup, Time};
 use thiserror::Error;
@@ -119,7 +118,7 @@ impl<'a> Ongoing<'a> {
     }
 
     fn is_walk(&self) -> bool {
-        self.setup.config.algorithm.kind == AlgorithmKind::Walk
+        self.setup.config.algorithm.kind.has_tokens()
     }
 
     fn quality(&mut self, all: &[&[f32]], token: Option<&[f32]>) -> Quality {

@@ -2,7 +2,6 @@
 
 use protocol::work::{Desk, Job, NodeState, Room};
 use protocol::{Body, Input, Message, Node, Output, PeerIx, Recipients, RunEvent, Snapshot, Time};
-use protocol::{gossip, rounds, walk};
 
 use crate::availability::Outage;
 use crate::calendar::Place;
@@ -344,7 +343,12 @@ impl Slot {
     }
 
     fn on_send(&mut self, to: &Recipients, message: Message, context: &mut Context<'_, '_>) {
-        if context.world.check && self.unrecorded.is_some_and(|round| bears(&message, round, context.world)) {
+        // With several tokens one may be sent while another is worked on.
+        if context.world.check
+            && context.world.tokens <= 1
+            && self.unrecorded.is_some()
+            && message.contribution() == self.unrecorded
+        {
             let (me, kind, round) = (self.me, message.body.kind(), message.round);
             let what =
                 format!("node {me} sent a `{kind}` of round {round} before its contribution was recorded");
@@ -403,13 +407,4 @@ impl Slot {
 fn fetch(parcels: &[Parcel], order: &[Place]) {
     let numbers = order.iter().filter_map(|place| place.of(parcels).message.numbers.as_ref());
     std::hint::black_box(numbers.filter(|numbers| numbers.is_finite()).count());
-}
-
-/// Whether a message carries the sender's contribution to `round`. With several tokens one may be sent while another is worked on.
-fn bears(message: &Message, round: u32, world: &World<'_>) -> bool {
-    match &message.body {
-        Body::Rounds(rounds::Say::Sum(_)) | Body::Gossip(gossip::Say::State) => message.round == round,
-        Body::Walk(walk::Say::Token(name)) => world.tokens == 1 && name.hop == round + 1,
-        _ => false,
-    }
 }

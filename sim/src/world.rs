@@ -1,7 +1,7 @@
 //! What all nodes of a simulation share and none changes.
 
 use protocol::config::Faults;
-use protocol::{Algorithm, PeerIx, Setup};
+use protocol::{PeerIx, Setup};
 
 use crate::availability::Slots;
 use crate::error::SimError;
@@ -40,12 +40,7 @@ impl<'a> World<'a> {
         }
         let faults = &setup.config.faults;
         let links = Links::new(faults, nodes, seed)?;
-        let message_noise =
-            matches!(&setup.settings.algorithm, Algorithm::Gossip(gossip) if gossip.message_noise > 0.0);
-        let tokens = match &setup.settings.algorithm {
-            Algorithm::Walk(walk) => walk.starts.len(),
-            Algorithm::Rounds(_) | Algorithm::Gossip(_) => 0,
-        };
+        let algorithm = &setup.settings.algorithm;
         Ok(Self {
             setup,
             hook,
@@ -56,8 +51,8 @@ impl<'a> World<'a> {
             slots: Slots::new(faults, seed),
             shift: shift_for(nodes),
             check,
-            tokens,
-            message_noise,
+            tokens: algorithm.tokens(),
+            message_noise: algorithm.message_noise() > 0.0,
         })
     }
 

@@ -6,7 +6,7 @@
 use std::collections::BTreeMap;
 
 use protocol::account::{Account, PeerLoss, Prices, ReleaseKind, Shape, Units};
-use protocol::{Algorithm, LogLine, RunEvent};
+use protocol::{LogLine, RunEvent};
 
 use crate::facts::Only;
 
@@ -136,7 +136,7 @@ impl Pricer {
 
 /// An account that prices pairs, where that can be afforded.
 fn account(shape: &Shape) -> Option<Account> {
-    let affordable = shape.nodes <= MOST_NODES && matches!(shape.algorithm, Algorithm::Rounds(_));
+    let affordable = shape.nodes <= MOST_NODES && shape.algorithm.settles_by_round();
     affordable.then(|| Account::new(shape.clone()).ok()).flatten()
 }
 

@@ -6,7 +6,6 @@ use learn::{metrics, model::Predictions};
 use serde::Serialize;
 
 use crate::Setup;
-use crate::config::AlgorithmKind;
 
 /// Models that are judged one by one; more are judged at even distances.
 const MOST_JUDGED: usize = 64;
@@ -32,7 +31,7 @@ pub struct Judge<'a> {
 impl<'a> Judge<'a> {
     /// For the runs of `setup`.
     pub fn new(setup: &'a Setup) -> Self {
-        let truth = (setup.config.algorithm.kind == AlgorithmKind::Mean).then(|| true_mean(&setup.train));
+        let truth = (!setup.config.algorithm.kind.trains()).then(|| true_mean(&setup.train));
         Self { model: setup.model.as_ref(), test: setup.test.as_ref(), truth }
     }
 

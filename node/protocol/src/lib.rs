@@ -42,11 +42,11 @@
 
 pub mod account;
 pub mod agreement;
+pub mod algorithm;
 pub mod config;
 mod contribution;
 mod core;
 pub mod folder;
-pub mod gossip;
 pub mod judge;
 pub mod log;
 mod message;
@@ -55,14 +55,16 @@ mod numbers;
 mod plausible;
 mod recipients;
 mod result;
-pub mod rounds;
 mod settings;
 mod setup;
 mod time;
 mod values;
-pub mod walk;
 pub mod work;
 
+pub use algorithm::gossip::GossipSettings;
+pub use algorithm::rounds::RoundsSettings;
+pub use algorithm::walk::WalkSettings;
+pub use algorithm::{Algorithm, gossip, rounds, walk};
 use log::event;
 pub use log::{FaultKind, LogLine, RunEvent};
 pub use message::{Body, Message};
@@ -70,10 +72,7 @@ pub use node::{Acceptor, Input, Node, Output, Record, Snapshot};
 pub use numbers::{Load, Numbers, Words};
 pub use recipients::Recipients;
 pub use result::RunResult;
-pub use settings::{
-    Algorithm, BudgetRule, GossipSettings, RoundsSettings, RunId, Scope, Settings, StepRule, Timeouts,
-    WalkSettings,
-};
+pub use settings::{BudgetRule, RunId, Scope, Settings, StepRule, Timeouts};
 pub use setup::{Setup, SetupError, recommended};
 pub use time::Time;
 pub use values::{Digest, Values};

@@ -51,6 +51,14 @@ impl Body {
         }
     }
 
+    /// Token and generation of what it carries, where there are such; zeros elsewhere.
+    pub fn branch(&self) -> (u32, u32) {
+        match self {
+            Self::Walk(walk::Say::Token(name)) => (name.token, name.generation),
+            Self::Nudge | Self::NotYet | Self::Rounds(_) | Self::Gossip(_) | Self::Walk(_) => (0, 0),
+        }
+    }
+
     /// How many numbers belong beside it.
     pub fn load(&self) -> Load {
         match self {
@@ -81,6 +89,15 @@ impl From<walk::Say> for Body {
 }
 
 impl Message {
+    /// The round (of a walk the hop) whose contribution of the sender it carries, where it may carry one.
+    pub fn contribution(&self) -> Option<u32> {
+        match &self.body {
+            Body::Rounds(rounds::Say::Sum(_)) | Body::Gossip(gossip::Say::State) => Some(self.round),
+            Body::Walk(walk::Say::Token(name)) => name.hop.checked_sub(1),
+            Body::Nudge | Body::NotYet | Body::Rounds(_) | Body::Walk(_) => None,
+        }
+    }
+
     /// Bytes on the wire: numbers, and a header of about this size.
     pub fn bytes(&self) -> u64 {
         const HEADER: u64 = 40;

@@ -6,15 +6,14 @@ use privacy::event::DpEvent;
 use privacy::noise::NoiseSource;
 use serde::{Deserialize, Serialize};
 
+use crate::algorithm::{Algorithm, Machine};
 use crate::core::Core;
 use crate::event::RunEvent;
-use crate::gossip::Gossip;
 use crate::message::Message;
 use crate::recipients::Recipients;
-use crate::rounds::{Ballot, Proposal, Rounds};
-use crate::settings::{Algorithm, Settings};
+use crate::rounds::{Ballot, Proposal};
+use crate::settings::Settings;
 use crate::values::Values;
-use crate::walk::Walk;
 use crate::work::{Computed, Job};
 use crate::{PeerIx, Time};
 
@@ -122,14 +121,7 @@ pub struct Acceptor {
 /// One participant.
 pub struct Node {
     core: Core,
-    machine: Machine,
-}
-
-/// The algorithms; each in a file of its own.
-enum Machine {
-    Rounds(Box<Rounds>),
-    Gossip(Box<Gossip>),
-    Walk(Box<Walk>),
+    machine: Box<dyn Machine>,
 }
 
 impl Node {
@@ -139,11 +131,7 @@ impl Node {
     /// Where `me` is not below the number of nodes, or the settings ask for message noise and there is no source of it.
     pub fn new(me: PeerIx, settings: Arc<Settings>, noise: Option<Box<dyn NoiseSource>>) -> Self {
         assert!((me as usize) < settings.nodes, "node {me} of {}", settings.nodes);
-        let machine = match &settings.algorithm {
-            Algorithm::Rounds(_) => Machine::Rounds(Box::new(Rounds::new(&settings))),
-            Algorithm::Gossip(_) => Machine::Gossip(Box::new(Gossip::new(me, &settings, noise))),
-            Algorithm::Walk(_) => Machine::Walk(Box::new(Walk::new(me, &settings))),
-        };
+        let machine = Algorithm::machine(me, &settings, noise);
         Self { core: Core::new(me, settings), machine }
     }
 
@@ -159,11 +147,7 @@ impl Node {
     #[must_use]
     pub fn restored(mut self, snapshot: &Snapshot, records: u64) -> Self {
         self.core.restore(snapshot, records);
-        match &mut self.machine {
-            Machine::Rounds(rounds) => rounds.restore(&self.core.settings, snapshot),
-            Machine::Gossip(gossip) => gossip.restore(snapshot),
-            Machine::Walk(walk) => walk.restore(snapshot),
-        }
+        self.machine.restore(&self.core.settings, snapshot);
         self
     }
 
@@ -174,16 +158,10 @@ impl Node {
         if let Input::Received { from, message } = &input
             && !core.accepts(*from, message)
         {
-            if let Machine::Rounds(rounds) = &mut self.machine {
-                rounds.on_refused(core, *from);
-            }
+            self.machine.on_refused(core, *from);
             return;
         }
-        match &mut self.machine {
-            Machine::Rounds(rounds) => rounds.handle(core, input),
-            Machine::Gossip(gossip) => gossip.handle(core, input),
-            Machine::Walk(walk) => walk.handle(core, input),
-        }
+        self.machine.handle(core, input);
     }
 
     /// The next thing to do, or none.
@@ -194,37 +172,22 @@ impl Node {
 
     /// When to call with [`Input::Tick`] if nothing happens before; spurious calls do no harm.
     pub fn wake_at(&self) -> Option<Time> {
-        match &self.machine {
-            Machine::Rounds(rounds) => rounds.wake_at(),
-            Machine::Gossip(gossip) => gossip.wake_at(),
-            Machine::Walk(walk) => walk.wake_at(),
-        }
+        self.machine.wake_at()
     }
 
     /// The model that this node holds now.
     pub fn model(&self) -> &[f32] {
-        match &self.machine {
-            Machine::Rounds(rounds) => rounds.model(),
-            Machine::Gossip(gossip) => gossip.model(),
-            Machine::Walk(walk) => walk.model(),
-        }
+        self.machine.model()
     }
 
     /// The memory of a vector that the node does not need any more, where it has some: a driver may make the next contribution in it.
     pub fn spare_memory(&mut self) -> Option<Vec<f32>> {
-        match &mut self.machine {
-            Machine::Gossip(gossip) => gossip.spare_memory(),
-            Machine::Rounds(_) | Machine::Walk(_) => None,
-        }
+        self.machine.spare_memory()
     }
 
     /// The round that the node is in, or has finished last.
     pub fn round(&self) -> u32 {
-        match &self.machine {
-            Machine::Rounds(rounds) => rounds.round(),
-            Machine::Gossip(gossip) => gossip.round(),
-            Machine::Walk(walk) => walk.round(),
-        }
+        self.machine.round()
     }
 
     /// Whether the run is over for this node.

@@ -2,8 +2,8 @@
 
 use std::collections::BTreeMap;
 
+use protocol::RunEvent;
 use protocol::account::{Account, Shape};
-use protocol::{Algorithm, RunEvent};
 
 use crate::document::{Curve, CurvePoint};
 use crate::fold::{Options, ReportError};
@@ -27,7 +27,7 @@ pub(crate) fn of(source: &Source, options: &Options, shape: &Shape) -> Result<Cu
     let mut curve = Curve { points: Vec::new(), meaning: meaning(source, options) };
     let stride = (last + 1).div_ceil(MOST_POINTS);
     let dear = stride.max((last + 1).div_ceil(DEAR_POINTS));
-    let cheap = matches!(shape.algorithm, Algorithm::Rounds(_)) && shape.nodes * shape.nodes <= MOST_PAIRS;
+    let cheap = shape.algorithm.settles_by_round() && shape.nodes * shape.nodes <= MOST_PAIRS;
     let few = shape.nodes * shape.nodes <= MOST_DEAR_PAIRS;
     let due = |round: u32, stride: u32| round == last || (round + 1).is_multiple_of(stride);
     let priced = |round: u32| cheap || (few && due(round, dear));

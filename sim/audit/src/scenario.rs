@@ -1,6 +1,6 @@
 //! The scenario that is audited where none is given: small, so that thousands of runs take seconds.
 
-use protocol::config::{AlgorithmKind, Config, ConfigError, Layer};
+use protocol::config::{Config, ConfigError, Layer};
 
 /// Eight nodes, four rounds of softmax regression on 64 records each, at a noise where a few thousand runs come near the account.
 const BUILT_IN: [&str; 9] = [
@@ -27,7 +27,7 @@ pub fn built_in(set: &[&str]) -> Result<Config, ConfigError> {
     let set = Layer::from_flags("--set", set)?;
     let config = Config::from_layers([common()?, set.clone()])?;
     // One-shot averaging has one round: whoever asks for it did not ask for four.
-    if config.algorithm.kind == AlgorithmKind::Mean {
+    if !config.algorithm.kind.trains() {
         return Ok(config);
     }
     Config::from_layers([common()?, Layer::from_flags("the built-in scenario", &[ROUNDS])?, set])

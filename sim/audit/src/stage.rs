@@ -8,9 +8,8 @@ use learn::model::{Mean, Model};
 use learn::train::TrainError;
 use privacy::mechanisms::MechanismError;
 use privacy::noise::NoiseSource;
-use protocol::walk::Say;
 use protocol::work::{Adjacency, Computed, Desk, Job, Room, Unit, WorkSettings, contribute};
-use protocol::{Body, LogLine, Numbers, PeerIx, Setup, Values};
+use protocol::{LogLine, Numbers, PeerIx, Setup, Values};
 use sim::{
     Delivery, Due, Finished, Hook, Options, SimError, contribution_noise, message_noise, simulate_with,
 };
@@ -170,11 +169,9 @@ impl Hook for Stage<'_> {
             Keep::One(at) => vec![values.as_slice().get(at).copied().unwrap_or(0.0)],
             Keep::All => values.as_slice().to_vec(),
         };
-        let place = match &message.body {
-            // A token that was overtaken is another message than the one that overtook it.
-            Body::Walk(Say::Token(name)) => (name.hop, name.generation, name.token, from, to),
-            _ => (message.round, message.step, 0, from, to),
-        };
+        // A token that was overtaken is another message than the one that overtook it; tokens have no steps.
+        let (token, generation) = message.body.branch();
+        let place = (message.round, message.step.max(generation), token, from, to);
         self.view.lock().expect("no holder panics").entry(place).or_insert(kept);
     }
 

@@ -4,7 +4,7 @@
 //! At most [`MOST_FLOWS`] are shown at a time, evenly drawn from all.
 
 use protocol::account::Shape;
-use protocol::{Algorithm, PeerIx, RunEvent};
+use protocol::{PeerIx, RunEvent};
 use topology::schedule::{Plan, Role, shuffled_order};
 
 /// Messages that are shown per tick at most.
@@ -61,8 +61,8 @@ impl Flows {
 
     /// The first step of the round stands for all.
     fn mixing(&mut self, shape: &Shape, round: u32) {
-        let Algorithm::Gossip(settings) = &shape.algorithm else { return };
-        let Ok(plan) = settings.schedule.round(u64::from(round), shape.nodes) else { return };
+        let Some(schedule) = shape.algorithm.schedule() else { return };
+        let Ok(plan) = schedule.round(u64::from(round), shape.nodes) else { return };
         if plan.steps() == 0 {
             return;
         }

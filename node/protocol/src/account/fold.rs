@@ -5,18 +5,12 @@ use privacy::network::{NetworkError, Watchers};
 use thiserror::Error;
 
 use super::Shape;
-use super::convert::{Binned, epsilon_of_mu2, mu2_through};
-use super::gossip::{GossipFold, scaled};
-use super::rounds::RoundsFold;
+use super::convert::{Binned, mu2_through};
 use super::rows::Table;
 use super::summary::{Figure, Interim, Summary};
 use super::tally::Tally;
-use super::walk::WalkFold;
+use crate::algorithm::Fold;
 use crate::event::{LogLine, RunEvent};
-use crate::settings::Algorithm;
-
-/// Why a ledger that knows more than the log makes everything `local`.
-const LOST_LINE: &str = "a contribution without its line in the log";
 
 /// Pairs up to which [`Account::interim`] gives a mean.
 const INTERIM_PAIRS: usize = 1 << 23;
@@ -50,15 +44,8 @@ pub enum FoldError {
 pub struct Account {
     shape: Shape,
     tally: Tally,
-    machine: Machine,
+    fold: Box<dyn Fold>,
     binned: Binned,
-}
-
-#[derive(Debug, Clone)]
-enum Machine {
-    Rounds(RoundsFold),
-    Gossip(Box<GossipFold>),
-    Walk(WalkFold),
 }
 
 impl Account {
@@ -70,13 +57,8 @@ impl Account {
         if shape.nodes == 0 || !(shape.delta > 0.0 && shape.delta < 1.0) {
             return Err(FoldError::Shape { nodes: shape.nodes, delta: shape.delta });
         }
-        let machine = match &shape.algorithm {
-            Algorithm::Rounds(_) => Machine::Rounds(RoundsFold::default()),
-            Algorithm::Gossip(_) => Machine::Gossip(Box::default()),
-            Algorithm::Walk(_) => Machine::Walk(WalkFold::default()),
-        };
-        let tally = Tally::new(&shape, matches!(machine, Machine::Rounds(_)));
-        Ok(Self { binned: Binned::new(shape.delta), shape, tally, machine })
+        let (fold, tally) = (shape.algorithm.fold(), Tally::new(&shape, shape.algorithm.settles_by_round()));
+        Ok(Self { binned: Binned::new(shape.delta), shape, tally, fold })
     }
 
     /// Takes the next line. Lines of one node must come in their order; lines of different nodes may be mixed.
@@ -87,19 +69,12 @@ impl Account {
         let Some(node) = line.node.map(|node| node as usize).filter(|&node| node < self.shape.nodes) else {
             return;
         };
-        let (shape, tally) = (&self.shape, &mut self.tally);
-        match &mut self.machine {
-            Machine::Rounds(fold) => fold.on(shape, tally, node, &line.event),
-            Machine::Gossip(fold) => fold.on(shape, tally, node, &line.event),
-            Machine::Walk(fold) => fold.on(shape, tally, node, &line.event),
-        }
+        self.fold.on(&self.shape, &mut self.tally, node, &line.event);
     }
 
     /// The run is over: the last round, which no later one confirms, counts as clean if all that ended it agree.
     pub fn settle_final(&mut self) {
-        if let Machine::Rounds(fold) = &mut self.machine {
-            fold.settle_final(&self.shape, &mut self.tally);
-        }
+        self.fold.end(&self.shape, &mut self.tally);
     }
 
     /// What the account is about.
@@ -116,11 +91,10 @@ impl Account {
             return Interim { worst: table.worst().0, mean: Some(table.mean()), local: most };
         }
         let pairs = self.shape.nodes * self.tally.watchers().len();
-        if !matches!(self.machine, Machine::Rounds(_)) || pairs == 0 || pairs > INTERIM_PAIRS {
+        if !self.shape.algorithm.settles_by_round() || pairs == 0 || pairs > INTERIM_PAIRS {
             return Interim { worst: most, mean: None, local: most };
         }
-        let Machine::Rounds(fold) = &self.machine else { unreachable!("checked above") };
-        let pending = self.tally.pending(fold.unsettled());
+        let pending = self.tally.pending(self.fold.unsettled().into_iter());
         let (worst, mean) = self.tally.worst_and_mean(&pending, &local, &mut self.binned);
         let worst = if self.tally.is_complete() { worst } else { most };
         Interim { worst, mean: Some(mean), local: most }
@@ -129,8 +103,8 @@ impl Account {
     /// ε of each node towards somebody who sees everything, and, where all pairs are priced, what is not settled.
     pub(super) fn local_and_pending(&mut self) -> (Vec<f64>, Option<Vec<f64>>) {
         let local = self.tally.local_epsilons(false);
-        let Machine::Rounds(fold) = &self.machine else { return (local, None) };
-        let pending = self.tally.is_complete().then(|| self.tally.pending(fold.unsettled()));
+        let by_pair = self.shape.algorithm.settles_by_round() && self.tally.is_complete();
+        let pending = by_pair.then(|| self.tally.pending(self.fold.unsettled().into_iter()));
         (local, pending)
     }
 
@@ -167,10 +141,7 @@ impl Account {
 
     /// Rounds that were charged in full.
     pub fn broken_rounds(&self) -> u64 {
-        match &self.machine {
-            Machine::Rounds(fold) => fold.broken,
-            Machine::Gossip(_) | Machine::Walk(_) => 0,
-        }
+        self.fold.broken()
     }
 
     /// ε of `source` towards `watcher`: the least of the analysis that applies and local. Zero towards oneself.
@@ -183,17 +154,7 @@ impl Account {
             return 0.0;
         }
         let local = self.tally.local_epsilons(true);
-        let table = match &self.machine {
-            Machine::Rounds(fold) => {
-                let pending = self.tally.pending(fold.unsettled());
-                let spent = self.tally.spent(source, watcher, &pending);
-                let epsilon = spent.map(|spent| self.tally.units.epsilon(&spent, self.shape.delta));
-                return epsilon.unwrap_or(f64::INFINITY).min(local[source]);
-            }
-            Machine::Gossip(fold) => fold.table(&self.shape, &self.tally, vec![watcher], &local),
-            Machine::Walk(fold) => fold.table(&self.shape, &self.tally, vec![watcher], &local),
-        };
-        table.rows[0][source]
+        self.fold.epsilon(&self.shape, &mut self.tally, (source, watcher), &local)
     }
 
     /// μ² of `source` towards `watcher`; where contributions are on samples, that of the Gaussian whose curve passes through (ε, δ).
@@ -228,12 +189,7 @@ impl Account {
         let kind = self.tally.kind(event);
         self.tally.count(node, kind);
         self.tally.charge_in_full(node, kind);
-        match &mut self.machine {
-            Machine::Rounds(_) => {}
-            // What was in it may have reached others by ways that no line tells of.
-            Machine::Gossip(fold) => fold.uncover(LOST_LINE),
-            Machine::Walk(fold) => fold.uncover(LOST_LINE),
-        }
+        self.fold.lost_line();
     }
 
     /// ε of every node towards nodes that pool what they saw, and the analysis; 0 for the members.
@@ -250,57 +206,14 @@ impl Account {
     pub fn coalition(&mut self, members: &[usize]) -> Result<(Vec<f64>, String), FoldError> {
         let watchers = Watchers::new(members, self.shape.nodes)?;
         let mut found = self.tally.local_epsilons(true);
-        let name = match &self.machine {
-            Machine::Rounds(fold) => {
-                let spent = fold.coalition(&self.shape, &mut self.tally, &watchers)?;
-                let width = self.tally.units.len();
-                for (epsilon, spent) in found.iter_mut().zip(spent.chunks_exact(width)) {
-                    *epsilon = epsilon.min(self.tally.units.epsilon(spent, self.shape.delta));
-                }
-                "rounds".to_owned()
-            }
-            Machine::Gossip(fold) => {
-                let units = fold.units(&self.shape, std::slice::from_ref(&watchers));
-                self.less_by(units, &mut found)
-            }
-            Machine::Walk(fold) => {
-                let units = fold.units(&self.shape, std::slice::from_ref(&watchers));
-                self.less_by(units, &mut found)
-            }
-        };
+        let name = self.fold.coalition(&self.shape, &mut self.tally, &watchers, &mut found)?;
         watchers.members().iter().for_each(|&member| found[member] = 0.0);
         Ok((found, name))
-    }
-
-    /// Lowers ε to what unit losses towards one set of watchers say, where there are any.
-    fn less_by(
-        &self,
-        units: Result<(Vec<Vec<f64>>, &'static str), &'static str>,
-        found: &mut [f64],
-    ) -> String {
-        match units {
-            Ok((units, name)) => {
-                for (epsilon, mu2) in found.iter_mut().zip(&scaled(&self.shape, &self.tally, &units)[0]) {
-                    *epsilon = epsilon.min(epsilon_of_mu2(*mu2, self.shape.delta));
-                }
-                name.to_owned()
-            }
-            Err("") => "local".to_owned(),
-            Err(why) => format!("local ({why})"),
-        }
     }
 
     /// ε of all priced pairs.
     fn rows(&mut self, local: &[f64]) -> Table {
         let watchers = super::priced_watchers(self.shape.nodes);
-        match &self.machine {
-            Machine::Rounds(fold) => {
-                let pending = self.tally.pending(fold.unsettled());
-                self.tally.table(&pending, local)
-            }
-            Machine::Gossip(fold) => fold.table(&self.shape, &self.tally, watchers, local),
-            Machine::Walk(fold) => fold.table(&self.shape, &self.tally, watchers, local),
-        }
-        .told_by(&self.shape)
+        self.fold.table(&self.shape, &mut self.tally, watchers, local).told_by(&self.shape)
     }
 }

@@ -5,19 +5,17 @@
 
 mod convert;
 mod fold;
-mod gossip;
 mod peers;
-mod plan;
+pub(crate) mod plan;
 mod price;
 mod release;
-mod rounds;
 mod rows;
 mod shape;
 mod summary;
 mod tally;
 #[cfg(test)]
 mod tests;
-mod walk;
+pub(crate) mod units;
 
 pub use convert::{Units, epsilon_of, epsilon_of_mu2, mu2_through};
 pub use fold::{Account, FoldError};
@@ -28,12 +26,13 @@ pub use release::ReleaseKind;
 pub use rows::Table;
 pub use shape::Shape;
 pub use summary::{Figure, Interim, Summary};
+pub(crate) use tally::Tally;
 
 /// Pairs up to which all watchers of gossip and walks are priced.
 const MOST_PAIRS: usize = 2_000_000;
 
 /// All nodes, or a sample of watchers where all are too many.
-fn priced_watchers(nodes: usize) -> Vec<usize> {
+pub(crate) fn priced_watchers(nodes: usize) -> Vec<usize> {
     if nodes * nodes <= MOST_PAIRS { (0..nodes).collect() } else { tally::sampled_watchers(nodes) }
 }
 

@@ -9,16 +9,16 @@ use super::{Shape, Units};
 /// ε of every node towards each of some watchers; 0 for the watcher itself.
 #[derive(Debug, Clone)]
 pub struct Table {
-    pub(super) watchers: Vec<usize>,
-    pub(super) rows: Vec<Vec<f64>>,
+    pub(crate) watchers: Vec<usize>,
+    pub(crate) rows: Vec<Vec<f64>>,
     /// Whether every node is among the watchers.
-    pub(super) complete: bool,
+    pub(crate) complete: bool,
     /// The analysis.
-    pub(super) name: String,
+    pub(crate) name: String,
     /// Towards somebody who sees every message.
-    pub(super) local: Vec<f64>,
+    pub(crate) local: Vec<f64>,
     /// Nodes about which the log says nothing.
-    pub(super) untold: Vec<bool>,
+    pub(crate) untold: Vec<bool>,
 }
 
 impl Table {
@@ -28,7 +28,7 @@ impl Table {
     }
 
     /// Leaves out what the log does not tell of.
-    pub(super) fn told_by(mut self, shape: &Shape) -> Self {
+    pub(crate) fn told_by(mut self, shape: &Shape) -> Self {
         self.untold = (0..self.local.len()).map(|node| !shape.is_told(node)).collect();
         self
     }
@@ -64,7 +64,7 @@ impl Table {
     }
 
     /// From μ² of all pairs, never more than `local`.
-    pub(super) fn of_mu2(
+    pub(crate) fn of_mu2(
         watchers: Vec<usize>,
         mu2: &[Vec<f64>],
         (local, delta): (&[f64], f64),
@@ -87,7 +87,7 @@ impl Table {
     }
 
     /// Everybody has the local loss.
-    pub(super) fn local(watchers: Vec<usize>, local: &[f64], why: &str) -> Self {
+    pub(crate) fn local(watchers: Vec<usize>, local: &[f64], why: &str) -> Self {
         let row = |&watcher: &usize| {
             local
                 .iter()
@@ -111,7 +111,7 @@ impl Table {
     }
 
     /// The largest ε and its pair: source, watcher.
-    pub(super) fn worst(&self) -> (f64, Option<(u32, u32)>) {
+    pub(crate) fn worst(&self) -> (f64, Option<(u32, u32)>) {
         let mut worst = (0.0, None);
         for (source, watcher, epsilon) in self.pairs() {
             if worst.1.is_none() || epsilon > worst.0 {
@@ -122,14 +122,14 @@ impl Table {
     }
 
     /// Mean over ordered pairs.
-    pub(super) fn mean(&self) -> f64 {
+    pub(crate) fn mean(&self) -> f64 {
         let (sum, count) =
             self.pairs().fold((0.0, 0usize), |(sum, count), (_, _, epsilon)| (sum + epsilon, count + 1));
         sum / count.max(1) as f64
     }
 
     /// The analysis, and how many watchers stand for all.
-    pub(super) fn mean_name(&self) -> String {
+    pub(crate) fn mean_name(&self) -> String {
         if self.complete {
             self.name.clone()
         } else {
@@ -140,7 +140,7 @@ impl Table {
 
 impl Tally {
     /// ε of all pairs with a row.
-    pub(super) fn table(&self, pending: &[f64], local: &[f64]) -> Table {
+    pub(crate) fn table(&self, pending: &[f64], local: &[f64]) -> Table {
         let watchers = self.watchers().to_vec();
         let name = "rounds".to_owned();
         if self.units == Units::Gaussian {

@@ -5,8 +5,9 @@ use std::collections::BTreeSet;
 use privacy::event::DpEvent;
 use topology::schedule::RunKey;
 
+use crate::algorithm::Algorithm;
 use crate::event::{LogLine, RunEvent};
-use crate::settings::{Algorithm, Settings};
+use crate::settings::Settings;
 use crate::work::Adjacency;
 
 /// The run as it was agreed on: what the lines of its log are lines about.
@@ -120,12 +121,12 @@ impl Shape {
     }
 
     /// σ² of a node's contribution, relative to the others'.
-    pub(super) fn variance(&self, node: usize) -> f64 {
+    pub(crate) fn variance(&self, node: usize) -> f64 {
         self.noise.get(node).map_or(1.0, |noise| noise * noise)
     }
 
     /// (σ_u/σ_min)²: how much larger a change of `node` is than the least noise that may have to hide it.
-    pub(super) fn exposure(&self, node: usize) -> f64 {
+    pub(crate) fn exposure(&self, node: usize) -> f64 {
         let least = self.noise.iter().copied().fold(f64::INFINITY, f64::min);
         if least.is_finite() { self.variance(node) / (least * least) * (1.0 + 1e-14) } else { 1.0 }
     }

@@ -14,7 +14,7 @@ const MOST_ENTRIES: usize = 1 << 25;
 /// Rényi orders kept for each pair: the first where there is room, the second at least.
 const ORDERS: (usize, usize) = (12, 4);
 /// Watchers that stand for all where there is no room for all.
-pub(super) const SAMPLED_WATCHERS: usize = 64;
+pub(crate) const SAMPLED_WATCHERS: usize = 64;
 /// Kinds of local loss that are each composed by privacy-loss distribution; beyond, one that dominates all stands for them.
 const MOST_DISTRIBUTIONS: usize = 32;
 
@@ -22,10 +22,10 @@ const MOST_DISTRIBUTIONS: usize = 32;
 ///
 /// Invariant: never less than what the watcher can have learnt by the charges made.
 #[derive(Debug, Clone)]
-pub(super) struct Tally {
+pub(crate) struct Tally {
     nodes: usize,
     delta: f64,
-    pub(super) units: Units,
+    pub(crate) units: Units,
     /// Watchers with a row of their own, in increasing order.
     watchers: Vec<usize>,
     row_of: Vec<Option<u32>>,
@@ -40,7 +40,7 @@ pub(super) struct Tally {
 
 impl Tally {
     /// An empty tally; `pairs` says whether there are to be rows for pairs.
-    pub(super) fn new(shape: &Shape, pairs: bool) -> Self {
+    pub(crate) fn new(shape: &Shape, pairs: bool) -> Self {
         let nodes = shape.nodes;
         let kind = ReleaseKind::of(&shape.release);
         let most = (MOST_ENTRIES / (nodes * nodes).max(1)).clamp(ORDERS.1, ORDERS.0);
@@ -68,7 +68,7 @@ impl Tally {
     }
 
     /// The number by which charges name this kind of contribution.
-    pub(super) fn kind(&mut self, event: &DpEvent) -> usize {
+    pub(crate) fn kind(&mut self, event: &DpEvent) -> usize {
         let kind = ReleaseKind::of(event);
         self.kinds.iter().position(|(known, _)| *known == kind).unwrap_or_else(|| {
             self.kinds.push((kind, self.units.prices(kind)));
@@ -77,7 +77,7 @@ impl Tally {
     }
 
     /// σ² of a kind of contribution relative to that of `usual`; `None` where only one has noise.
-    pub(super) fn relative_variance(&self, kind: usize, usual: &DpEvent) -> Option<f64> {
+    pub(crate) fn relative_variance(&self, kind: usize, usual: &DpEvent) -> Option<f64> {
         match (self.kinds[kind].0.noise_multiplier(), ReleaseKind::of(usual).noise_multiplier()) {
             (Some(noise), Some(usual)) if noise != usual => Some((noise / usual) * (noise / usual)),
             // Where nobody has noise, everything costs everything.
@@ -87,12 +87,12 @@ impl Tally {
     }
 
     /// Counts a contribution, for the local figure.
-    pub(super) fn count(&mut self, source: usize, kind: usize) {
+    pub(crate) fn count(&mut self, source: usize, kind: usize) {
         *self.counts[source].entry(kind).or_insert(0) += 1;
     }
 
     /// Charges a contribution in full, towards everybody.
-    pub(super) fn charge_in_full(&mut self, source: usize, kind: usize) {
+    pub(crate) fn charge_in_full(&mut self, source: usize, kind: usize) {
         let width = self.units.len();
         let prices = self.kinds[kind].1.of(1.0);
         let full = &mut self.full[source * width..(source + 1) * width];
@@ -100,12 +100,12 @@ impl Tally {
     }
 
     /// What is charged towards everybody: `units` numbers per source.
-    pub(super) fn in_full(&self) -> Vec<f64> {
+    pub(crate) fn in_full(&self) -> Vec<f64> {
         self.full.clone()
     }
 
     /// Adds the price of a contribution, seen with this leverage, to sums like those of [`Self::in_full`].
-    pub(super) fn price_into(&mut self, sums: &mut [f64], (source, kind): (usize, usize), leverage: f64) {
+    pub(crate) fn price_into(&mut self, sums: &mut [f64], (source, kind): (usize, usize), leverage: f64) {
         let width = self.units.len();
         let prices = self.kinds[kind].1.of(leverage);
         let mine = &mut sums[source * width..(source + 1) * width];
@@ -113,7 +113,7 @@ impl Tally {
     }
 
     /// Charges one contribution of which `watcher` saw `leverage`.
-    pub(super) fn charge(&mut self, (source, watcher): (usize, usize), kind: usize, leverage: f64) {
+    pub(crate) fn charge(&mut self, (source, watcher): (usize, usize), kind: usize, leverage: f64) {
         let Some(row) = self.row_of[watcher] else { return };
         let width = self.units.len();
         let at = (row as usize * self.nodes + source) * width;
@@ -122,7 +122,7 @@ impl Tally {
     }
 
     /// Charges a clean round among `members`: node `i` of the blocks is `members[i]`, and made a contribution of kind `kinds[i]`.
-    pub(super) fn charge_round(&mut self, blocks: &Blocks, members: &[usize], kinds: &[usize]) {
+    pub(crate) fn charge_round(&mut self, blocks: &Blocks, members: &[usize], kinds: &[usize]) {
         let uniform = kinds.windows(2).all(|pair| pair[0] == pair[1]);
         for (position, &watcher) in members.iter().enumerate() {
             let Some(row) = self.row_of[watcher].map(|row| row as usize) else { continue };
@@ -167,17 +167,17 @@ impl Tally {
     }
 
     /// Watchers that have a row.
-    pub(super) fn watchers(&self) -> &[usize] {
+    pub(crate) fn watchers(&self) -> &[usize] {
         &self.watchers
     }
 
     /// Whether every node has a row.
-    pub(super) fn is_complete(&self) -> bool {
+    pub(crate) fn is_complete(&self) -> bool {
         self.watchers.len() == self.nodes
     }
 
     /// The loss of a pair with `pending` on top (`units` numbers per source, or none); `None` where the watcher has no row.
-    pub(super) fn spent(&self, source: usize, watcher: usize, pending: &[f64]) -> Option<Vec<f64>> {
+    pub(crate) fn spent(&self, source: usize, watcher: usize, pending: &[f64]) -> Option<Vec<f64>> {
         let width = self.units.len();
         let at = (self.row_of[watcher]? as usize * self.nodes + source) * width;
         let mine = source * width..(source + 1) * width;
@@ -191,7 +191,7 @@ impl Tally {
     }
 
     /// μ² of every source towards a watcher with a row, where μ² is the unit; with `pending` on top.
-    pub(super) fn row<'a>(&'a self, watcher: usize, pending: &'a [f64]) -> impl Iterator<Item = f64> + 'a {
+    pub(crate) fn row<'a>(&'a self, watcher: usize, pending: &'a [f64]) -> impl Iterator<Item = f64> + 'a {
         let start = self.row_of[watcher].map_or(0, |row| row as usize * self.nodes);
         let sums = &self.sums[start..start + self.nodes];
         let total = |((sum, full), pending): ((&f64, &f64), &f64)| (sum + full + pending) * (1.0 + 1e-12);
@@ -199,12 +199,12 @@ impl Tally {
     }
 
     /// δ of all figures.
-    pub(super) fn delta(&self) -> f64 {
+    pub(crate) fn delta(&self) -> f64 {
         self.delta
     }
 
     /// Full charges of contributions that are not settled yet: `units` numbers per source.
-    pub(super) fn pending(&mut self, releases: impl Iterator<Item = (usize, usize)>) -> Vec<f64> {
+    pub(crate) fn pending(&mut self, releases: impl Iterator<Item = (usize, usize)>) -> Vec<f64> {
         let width = self.units.len();
         let mut pending = vec![0.0; self.nodes * width];
         for (source, kind) in releases {
@@ -216,20 +216,20 @@ impl Tally {
     }
 
     /// The kind of contribution with the least noise, among those that were made.
-    pub(super) fn dearest(&self) -> Option<ReleaseKind> {
+    pub(crate) fn dearest(&self) -> Option<ReleaseKind> {
         let noise = |kind: &ReleaseKind| kind.noise_multiplier().unwrap_or(0.0);
         self.kinds.iter().map(|(kind, _)| *kind).min_by(|a, b| noise(a).total_cmp(&noise(b)))
     }
 
     /// Contributions of all nodes.
-    pub(super) fn releases(&self) -> u64 {
+    pub(crate) fn releases(&self) -> u64 {
         self.counts.iter().flat_map(BTreeMap::values).sum()
     }
 
     /// ε of each node towards somebody who sees every message.
     ///
     /// With `tight` by privacy-loss distribution; otherwise for samples by Rényi divergence, which costs microseconds and is a little more.
-    pub(super) fn local_epsilons(&self, tight: bool) -> Vec<f64> {
+    pub(crate) fn local_epsilons(&self, tight: bool) -> Vec<f64> {
         let mut known: BTreeMap<Vec<(usize, u64)>, f64> = BTreeMap::new();
         let keys: Vec<Vec<(usize, u64)>> = self
             .counts
@@ -285,7 +285,7 @@ impl Tally {
 }
 
 /// Watchers that stand for all: evenly spread.
-pub(super) fn sampled_watchers(nodes: usize) -> Vec<usize> {
+pub(crate) fn sampled_watchers(nodes: usize) -> Vec<usize> {
     let count = SAMPLED_WATCHERS.min(nodes);
     (0..count).map(|at| at * nodes / count).collect()
 }

@@ -15,10 +15,10 @@ use topology::{Graph, Schedule, Weights};
 
 use super::Shape;
 use crate::event::{LogLine, RunEvent};
-use crate::settings::{Algorithm, BudgetRule, GossipSettings, RunId, Settings, StepRule, Timeouts};
+use crate::settings::{BudgetRule, RunId, Settings, StepRule, Timeouts};
 use crate::values::{Digest, Values};
 use crate::work::Adjacency;
-use crate::{PeerIx, Time};
+use crate::{Algorithm, GossipSettings, PeerIx, Time};
 
 const DELTA: f64 = 1e-5;
 

@@ -12,7 +12,7 @@ use crate::work::Adjacency;
 /// Everything.
 pub(super) fn all(reader: &Reader<'_>, config: &Config) -> Result<(), ConfigError> {
     algorithm(reader, config)?;
-    if config.algorithm.kind == AlgorithmKind::Mean {
+    if !config.algorithm.kind.trains() {
         one_shot(reader, config)?;
     }
     config.partition.check().map_err(|error| partition(reader, &error))?;

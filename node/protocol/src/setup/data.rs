@@ -5,7 +5,7 @@ use learn::gradient::{PoissonSampler, rounding};
 use learn::model::Model;
 
 use super::error::SetupError;
-use crate::config::{AlgorithmKind, Config};
+use crate::config::Config;
 use crate::work::{CommonScale, MOST_LANES};
 
 /// Numbers of records of the nodes, as far as they are known.
@@ -51,9 +51,7 @@ pub(super) fn load(config: &Config) -> Result<(Vec<Dataset>, Option<Dataset>), S
     let loaded = config.data.load(config.seed)?;
     let (train, test) = match loaded.test {
         Some(test) => (loaded.train, Some(test)),
-        None if config.test_fraction == 0.0 || config.algorithm.kind == AlgorithmKind::Mean => {
-            (loaded.train, None)
-        }
+        None if config.test_fraction == 0.0 || !config.algorithm.kind.trains() => (loaded.train, None),
         None => {
             let parts = hold_out(&loaded.train, config.test_fraction, config.seed, COMMON)?;
             (parts.train, Some(parts.test).filter(|test| !test.is_empty()))

@@ -3,7 +3,6 @@
 //! Everything public (first model, schedule, noise, identity of the run) follows from the shared configuration and from declared bounds, so that
 //! participants that hold only their own data come to the same [`Settings`].
 
-mod algorithm;
 mod data;
 mod error;
 mod plan;
@@ -25,12 +24,23 @@ use topology::schedule::RunKey;
 
 use crate::Time;
 use crate::account::{self, Planned, Shape};
-use crate::config::{AlgorithmKind, Config};
+use crate::algorithm::Algorithm;
+use crate::config::Config;
 use crate::log::{LogLine, RunEvent};
 use crate::settings::{RunId, Scope, Settings, StepRule};
 use crate::values::{Digest, Values};
 use crate::work::{Adjacency, BuiltIn, Unit, Work, WorkSettings};
 use data::Sizes;
+
+/// The graph of a configuration.
+pub(crate) fn graph(config: &Config) -> Result<Arc<topology::Graph>, SetupError> {
+    let graph = config.graph_spec()?.build()?.graph;
+    if graph.nodes() != config.nodes {
+        let (topology, has, nodes) = (config.topology.clone(), graph.nodes(), config.nodes);
+        return Err(SetupError::GraphSize { topology, has, nodes });
+    }
+    Ok(Arc::new(graph))
+}
 
 /// Everything that follows from a configuration and the data.
 #[derive(Debug, Clone)]
@@ -126,7 +136,7 @@ impl Setup {
         loaded: Loaded,
         schema: Option<Arc<Schema>>,
     ) -> Result<Self, SetupError> {
-        let apart = config.test_fraction > 0.0 && config.algorithm.kind != AlgorithmKind::Mean;
+        let apart = config.test_fraction > 0.0 && config.algorithm.kind.trains();
         let (train, test) = match loaded.test {
             None if apart => {
                 let persons = schema.as_ref().is_some_and(|schema| schema.person.is_some());
@@ -242,8 +252,8 @@ impl Setup {
             run: run_number(&run_id),
             key: RunKey::new(&run_id),
             nodes: config.nodes,
-            rounds: algorithm::rounds(&config)?,
-            algorithm: algorithm::algorithm(&config, &run_id)?,
+            rounds: Algorithm::rounds(&config)?,
+            algorithm: Algorithm::of(&config, &run_id)?,
             initial: Values::derived(initial),
             step: step_rule(&config, model.as_ref()),
             release: DpEvent::NonPrivate,
@@ -255,7 +265,7 @@ impl Setup {
         let work = work(&config, model.as_ref(), plan.planned.noise_multiplier, sizes)?;
         let parameters = settings.initial.len();
         let (contribution_noise, largest_norm) = work.sizes(parameters, sizes.largest);
-        settings.algorithm = algorithm::with_message_noise(settings.algorithm, &config, contribution_noise);
+        settings.algorithm = settings.algorithm.with_message_noise(&config, contribution_noise);
         (settings.release, settings.budget, settings.largest_norm) =
             (plan.release, plan.budget, largest_norm);
         let (work, train) = (Arc::new(work), Arc::<[Dataset]>::from(train));
@@ -295,9 +305,9 @@ impl Shape {
         let run_id = run_id(config);
         Ok(Self {
             nodes: config.nodes,
-            rounds: algorithm::rounds(config)?,
+            rounds: Algorithm::rounds(config)?,
             key: RunKey::new(&run_id),
-            algorithm: algorithm::algorithm(config, &run_id)?,
+            algorithm: Algorithm::of(config, &run_id)?,
             release: release.clone(),
             adjacency: config.privacy.adjacency,
             delta: config.privacy.delta,
@@ -335,13 +345,13 @@ fn work(
     noise_multiplier: f64,
     sizes: Sizes,
 ) -> Result<WorkSettings, SetupError> {
-    let unit = match (config.algorithm.kind, config.privacy.adjacency) {
-        (AlgorithmKind::Mean, _) => Unit::Value,
-        (_, Adjacency::Record) => Unit::Record {
+    let unit = match (config.algorithm.kind.trains(), config.privacy.adjacency) {
+        (false, _) => Unit::Value,
+        (true, Adjacency::Record) => Unit::Record {
             batch: config.batch_size.map(|batch| batch as f64),
             common: sizes.common_scale(config, model)?,
         },
-        (_, Adjacency::Node) => Unit::Node {
+        (true, Adjacency::Node) => Unit::Node {
             local: LocalSteps {
                 steps: config.local_steps,
                 batch: config.batch_size.unwrap_or(usize::MAX),

@@ -1,8 +1,8 @@
 //! What follows from a configuration and the data.
 
 use super::*;
+use crate::algorithm::Algorithm;
 use crate::config::Layer;
-use crate::settings::Algorithm;
 use crate::work::Unit;
 use topology::Hint;
 

@@ -5,7 +5,6 @@ use learn::data::Dataset;
 use learn::gradient::Workspace;
 use privacy::noise::danger_from_seed;
 use protocol::Setup;
-use protocol::config::AlgorithmKind;
 use protocol::work::{Job, Unit, WorkSettings, contribute};
 
 use super::{Attack, Case, Outcome};
@@ -23,7 +22,7 @@ pub(crate) fn run(case: &Case<'_>) -> Result<Outcome, AuditError> {
     let setup = &case.scene.setup;
     let kind = setup.model.kind();
     let linear = matches!(kind, "softmax" | "logistic" | "linear" | "ridge");
-    if !linear || setup.config.algorithm.kind == AlgorithmKind::Mean {
+    if !linear || !setup.config.algorithm.kind.trains() {
         let why = format!(
             "has a closed form for softmax, logistic, linear and ridge models only, not for `{kind}`"
         );

@@ -97,7 +97,7 @@ fn own_setup(mut config: Config, source: DataSource, swarm: &SwarmFile) -> Resul
 /// A table of which no column is to be predicted teaches nothing: said before a column of words is taken for the mistake.
 fn refuse_without_label(source: &DataSource, kind: AlgorithmKind) -> Result<()> {
     match &source.kind {
-        SourceKind::Csv(path, options) if options.label.is_none() && kind != AlgorithmKind::Mean => {
+        SourceKind::Csv(path, options) if options.label.is_none() && kind.trains() => {
             let file = path.display();
             Err(Failure::new(format!(
                 "`--data {source}` does not say which column of `{file}` is to be predicted"

@@ -7,7 +7,6 @@ use learn::data::Dataset;
 use learn::metrics;
 use learn::model::{self, Model};
 use protocol::Setup;
-use protocol::config::AlgorithmKind;
 use runtime::driver::{Glimpse, Status};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -28,7 +27,7 @@ pub(super) struct Judge {
 impl Judge {
     /// A judge, where there is something to judge by.
     pub(super) fn new(setup: &Setup) -> Option<Self> {
-        if setup.config.algorithm.kind == AlgorithmKind::Mean {
+        if !setup.config.algorithm.kind.trains() {
             return None;
         }
         Some(Self { model: setup.model.clone(), test: Arc::new(setup.test.clone()?) })

@@ -24,7 +24,7 @@ pub(super) fn calibrated(question: &Question<'_>, epsilon: f64, releases: u64) -
 }
 
 /// The least noise that is enough, rounded up; `None` where none is.
-pub(super) fn least(
+pub(crate) fn least(
     mut enough: impl FnMut(f64) -> Result<bool, PlanError>,
 ) -> Result<Option<f64>, PlanError> {
     let mut high = 1.0;

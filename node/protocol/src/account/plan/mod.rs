@@ -4,12 +4,10 @@
 //! seen in full. Noise is therefore calibrated not for the planned loss alone but for the dearest moment of an undisturbed run, so that none of its
 //! contributions is refused, and whatever breaks, the limit is never passed.
 
-mod gossip;
 mod local;
 mod own;
-mod rounds;
-mod walk;
 
+pub(crate) use local::least;
 pub use own::own_limit;
 
 use learn::calibrate::CalibrateError;
@@ -21,18 +19,18 @@ use thiserror::Error;
 use topology::Hint;
 
 use super::{Planned, Price, ReleaseKind, Shape};
-use crate::settings::{Algorithm, BudgetRule, Scope};
+use crate::settings::{BudgetRule, Scope};
 use crate::work::Adjacency;
 
 /// Noise beyond this helps nobody: there is no signal left.
-const LARGEST: f64 = 1e6;
+pub(crate) const LARGEST: f64 = 1e6;
 /// The relative width at which a search for noise stops; the upper end is taken.
 const TOLERANCE: f64 = 5e-4;
 /// Noise found in closed form is enlarged by this, far above the rounding of sums of prices.
-const UP: f64 = 1e-9;
+pub(crate) const UP: f64 = 1e-9;
 
 /// Nodes up to which all pairs are added up.
-const MOST_NODES: usize = 4096;
+pub(crate) const MOST_NODES: usize = 4096;
 
 /// A run to plan.
 #[derive(Debug, Clone, Copy)]
@@ -206,16 +204,16 @@ impl Protects {
     }
 
     /// The kind of a contribution with noise `over_sensitivity` times the sensitivity.
-    fn kind(self, over_sensitivity: f64) -> ReleaseKind {
+    pub(crate) fn kind(self, over_sensitivity: f64) -> ReleaseKind {
         ReleaseKind::of(&self.event(self.noise_multiplier(over_sensitivity)))
     }
 }
 
 /// The noise that an aim needs, with the limits that keep it, before any figures.
-struct Found {
+pub(crate) struct Found {
     /// Noise divided by sensitivity.
-    noise: f64,
-    budget: Vec<BudgetRule>,
+    pub(crate) noise: f64,
+    pub(crate) budget: Vec<BudgetRule>,
 }
 
 /// Plans a run.
@@ -263,37 +261,30 @@ fn calibrated(question: &Question<'_>, epsilon: f64, scope: Scope) -> Result<Fou
     if scope == Scope::Local || question.visibility == Visibility::Public || shape.nodes < 2 {
         return Ok(local);
     }
-    let better = match &shape.algorithm {
-        Algorithm::Rounds(_) => rounds::calibrated(question, epsilon, scope)?,
-        Algorithm::Gossip(_) => {
-            gossip::noise(question, epsilon, scope)?.map(|noise| Found { noise, ..keep(&local) })
-        }
-        Algorithm::Walk(_) if scope == Scope::Mean => {
-            walk::noise(question, epsilon)?.map(|noise| Found { noise, ..keep(&local) })
-        }
-        Algorithm::Walk(_) => None,
-    };
+    let better = shape.algorithm.forecast().noise(question, (epsilon, scope), &local)?;
     Ok(better.filter(|better| better.noise < local.noise).unwrap_or(local))
 }
 
-/// The limit on the number of contributions holds whatever the noise.
-fn keep(local: &Found) -> Found {
-    let planned =
-        |rule: &BudgetRule| BudgetRule { name: "the planned number of contributions".into(), ..rule.clone() };
-    Found { noise: local.noise, budget: local.budget.iter().map(planned).collect() }
+impl Found {
+    /// Other noise under the same limit on the number of contributions, which holds whatever the noise.
+    pub(crate) fn with_noise(&self, noise: f64) -> Self {
+        let planned = |rule: &BudgetRule| BudgetRule {
+            name: "the planned number of contributions".into(),
+            ..rule.clone()
+        };
+        Self { noise, budget: self.budget.iter().map(planned).collect() }
+    }
 }
 
 /// How many contributions a node makes.
 fn planned_releases(question: &Question<'_>) -> Result<u64, PlanError> {
-    match &question.shape.algorithm {
-        Algorithm::Walk(settings) if question.visibility == Visibility::Network => {
-            Ok(walk::visits(question.shape, settings)?)
-        }
-        _ => Ok(u64::from(question.shape.rounds.max(1))),
+    match question.visibility {
+        Visibility::Network => question.shape.algorithm.forecast().releases(question.shape),
+        Visibility::Public => Ok(u64::from(question.shape.rounds.max(1))),
     }
 }
 
-fn named(epsilon: f64, delta: f64, scope: Scope) -> String {
+pub(crate) fn named(epsilon: f64, delta: f64, scope: Scope) -> String {
     let whose = match scope {
         Scope::Local => "local",
         Scope::Worst => "worst pair",
@@ -303,11 +294,11 @@ fn named(epsilon: f64, delta: f64, scope: Scope) -> String {
 }
 
 /// The figures of a plan.
-struct Figures {
-    analysis: String,
-    worst: f64,
-    mean: f64,
-    local: f64,
+pub(crate) struct Figures {
+    pub(crate) analysis: String,
+    pub(crate) worst: f64,
+    pub(crate) mean: f64,
+    pub(crate) local: f64,
 }
 
 impl Figures {
@@ -323,11 +314,7 @@ impl Figures {
         if shape.nodes < 2 {
             return Ok(Self { analysis: "local".into(), worst: 0.0, mean: 0.0, local });
         }
-        match &shape.algorithm {
-            Algorithm::Rounds(_) => Ok(rounds::figures(shape, local)),
-            Algorithm::Gossip(_) => gossip::figures(shape, local),
-            Algorithm::Walk(settings) => walk::figures(shape, settings, local),
-        }
+        shape.algorithm.forecast().figures(shape, local)
     }
 }
 

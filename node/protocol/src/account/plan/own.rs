@@ -1,14 +1,11 @@
 //! The limit of one node, whatever the others agreed on.
 //!
-//! For averaging rounds it is kept in the unit in which the node charges itself: what each other node saw, round by round. Elsewhere a node cannot tell
+//! Where a node knows what each other node saw, round by round, it is kept in the unit in which the node charges itself. Elsewhere a node cannot tell
 //! while the run goes on how little others saw, so every contribution counts in full: sound, and strict.
 
-use privacy::gdp;
-
-use super::rounds::{dearest, largest_divergence, orders};
-use super::{MOST_NODES, PlanError, named, release_rule};
-use crate::account::{Prices, ReleaseKind, Shape, epsilon_of};
-use crate::settings::{Algorithm, BudgetRule, Scope};
+use super::{PlanError, named, release_rule};
+use crate::account::{ReleaseKind, Shape, epsilon_of};
+use crate::settings::{BudgetRule, Scope};
 
 /// No node makes more contributions than this.
 const MOST_RELEASES: u64 = 1 << 24;
@@ -32,24 +29,14 @@ pub fn own_limit(shape: &Shape, epsilon: f64, scope: Scope) -> Result<BudgetRule
     let one = epsilon_of(kind, &[(1.0, 1)], delta)?;
     let too_dear = || PlanError::OwnLimit { epsilon, one, delta };
     let name = format!("{}, this node's own limit", named(epsilon, delta, scope));
-    let by_peer = matches!(shape.algorithm, Algorithm::Rounds(_))
-        && scope != Scope::Local
-        && (2..=MOST_NODES).contains(&shape.nodes);
-    let rule = match kind {
-        ReleaseKind::NonPrivate => return Err(too_dear()),
-        ReleaseKind::Gaussian { .. } if by_peer => {
-            let mu = gdp::mu(epsilon, delta)?;
-            BudgetRule { scope, limit: mu * mu, price: kind.gaussian_price(), name }
-        }
-        _ => {
-            let releases = most_releases(kind, epsilon, delta)?;
-            let by_peer = by_peer.then(|| renyi(shape, (epsilon, scope), &name)).flatten();
-            // One order fixed in advance loses a little against the exact price of whole contributions.
-            match by_peer {
-                Some((fit, rule)) if fit > releases as f64 => rule,
-                _ => release_rule(releases, name),
-            }
-        }
+    if kind == ReleaseKind::NonPrivate {
+        return Err(too_dear());
+    }
+    let releases = most_releases(kind, epsilon, delta)?;
+    let rule = match shape.algorithm.forecast().own_rule(shape, (epsilon, scope), &name)? {
+        // One order fixed in advance loses a little against the exact price of whole contributions.
+        Some((fit, rule)) if fit > releases as f64 => rule,
+        _ => release_rule(releases, name),
     };
     if rule.price.of(1.0) <= rule.limit { Ok(rule) } else { Err(too_dear()) }
 }
@@ -73,22 +60,4 @@ fn most_releases(kind: ReleaseKind, epsilon: f64, delta: f64) -> Result<u64, Pla
         }
     }
     Ok(low)
-}
-
-/// The Rényi order with which most rounds of an undisturbed run fit, and how many; `None` where not even one does.
-fn renyi(shape: &Shape, (epsilon, scope): (f64, Scope), name: &str) -> Option<(f64, BudgetRule)> {
-    let kind = ReleaseKind::of(&shape.release);
-    let rounds = shape.rounds.max(1);
-    let (_, histogram) = dearest(shape, rounds, scope, &mut |leverage| leverage);
-    let fitting = |order: f64| {
-        let price = kind.renyi_price(order);
-        let limit = largest_divergence(order, epsilon, shape.delta);
-        let mut prices = Prices::new(vec![price.clone()]);
-        let all: f64 = histogram.iter().map(|&(leverage, count)| prices.of(leverage)[0] * count).sum();
-        // Two rounds are not settled at the last contribution.
-        let (in_full, left) = (price.of(1.0), limit - 2.0 * price.of(1.0));
-        let fit = if left > 0.0 { 2.0 + left * f64::from(rounds) / all } else { limit / in_full };
-        (in_full <= limit).then(|| (fit, BudgetRule { scope, limit, price, name: name.to_owned() }))
-    };
-    orders().filter_map(fitting).max_by(|a, b| a.0.total_cmp(&b.0))
 }

@@ -46,12 +46,11 @@ fn walk_through(settings: &Settings, rounds: u32, broken: impl Fn(u32) -> bool) 
 }
 
 fn planned(nodes: usize, rounds: u32, protects: Protects, scope: Scope) -> Settings {
-    let shape =
-        shape(nodes, rounds, Algorithm::Rounds(crate::settings::RoundsSettings::new(0)), DpEvent::NonPrivate);
+    let shape = shape(nodes, rounds, Algorithm::Rounds(crate::RoundsSettings::new(0)), DpEvent::NonPrivate);
     let question = Question { shape: &shape, protects, visibility: Visibility::Network };
     let plan = plan(&question, Aim::Epsilon { epsilon: 2.0, scope }).unwrap();
     let mut settings =
-        settings(nodes, rounds, Algorithm::Rounds(crate::settings::RoundsSettings::new(0)), plan.release);
+        settings(nodes, rounds, Algorithm::Rounds(crate::RoundsSettings::new(0)), plan.release);
     settings.budget = plan.budget;
     settings
 }

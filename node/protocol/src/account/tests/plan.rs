@@ -1,6 +1,7 @@
 use super::super::{Account, Aim, Plan, PlanError, Protects, Question, Visibility, epsilon_of_mu2, plan};
 use super::*;
-use crate::settings::{Scope, WalkSettings};
+use crate::WalkSettings;
+use crate::settings::Scope;
 
 fn planned(shape: &Shape, protects: Protects, aim: Aim) -> Plan {
     plan(&Question { shape, protects, visibility: Visibility::Network }, aim).unwrap()
@@ -13,7 +14,7 @@ fn target(epsilon: f64, scope: Scope) -> Aim {
 #[test]
 fn two_nodes_that_exchange_their_values_have_the_local_loss() {
     // Every exchange of two nodes shows the whole contribution: μ² = T/(z/2)² at node level.
-    let shape = shape(2, 9, Algorithm::Rounds(crate::settings::RoundsSettings::new(0)), DpEvent::NonPrivate);
+    let shape = shape(2, 9, Algorithm::Rounds(crate::RoundsSettings::new(0)), DpEvent::NonPrivate);
     for scope in [Scope::Local, Scope::Worst, Scope::Mean] {
         let plan = planned(&shape, Protects::Node, target(3.0, scope));
         let mu2 = 9.0 / (plan.planned.noise_multiplier / 2.0).powi(2);
@@ -26,8 +27,7 @@ fn two_nodes_that_exchange_their_values_have_the_local_loss() {
 #[test]
 fn sixty_four_nodes_need_less_noise_than_local_and_meet_the_target() {
     for protects in [Protects::Node, Protects::Record { rate: 0.05 }, Protects::Record { rate: 1.0 }] {
-        let shape =
-            shape(64, 40, Algorithm::Rounds(crate::settings::RoundsSettings::new(0)), DpEvent::NonPrivate);
+        let shape = shape(64, 40, Algorithm::Rounds(crate::RoundsSettings::new(0)), DpEvent::NonPrivate);
         let [local, worst, mean] = [Scope::Local, Scope::Worst, Scope::Mean]
             .map(|scope| planned(&shape, protects, target(2.0, scope)).planned);
         assert!(local.local <= 2.0 + 1e-9 && local.local > 1.99, "{protects:?} {local:?}");
@@ -40,7 +40,7 @@ fn sixty_four_nodes_need_less_noise_than_local_and_meet_the_target() {
 
 #[test]
 fn without_noise_there_is_no_figure_and_no_limit() {
-    let shape = shape(4, 3, Algorithm::Rounds(crate::settings::RoundsSettings::new(0)), DpEvent::NonPrivate);
+    let shape = shape(4, 3, Algorithm::Rounds(crate::RoundsSettings::new(0)), DpEvent::NonPrivate);
     for aim in [Aim::Noise(0.0), target(f64::INFINITY, Scope::Worst)] {
         let plan = planned(&shape, Protects::Node, aim);
         assert_eq!((plan.planned.analysis.as_str(), plan.planned.worst), ("none", f64::INFINITY));
@@ -99,9 +99,7 @@ fn a_walk_is_planned_as_local_for_the_worst_and_by_an_estimate_for_the_mean() {
 
 #[test]
 fn a_public_run_is_local_and_one_node_loses_nothing_to_others() {
-    let of = |nodes| {
-        shape(nodes, 4, Algorithm::Rounds(crate::settings::RoundsSettings::new(0)), DpEvent::NonPrivate)
-    };
+    let of = |nodes| shape(nodes, 4, Algorithm::Rounds(crate::RoundsSettings::new(0)), DpEvent::NonPrivate);
     let many = of(6);
     let question = Question { shape: &many, protects: Protects::Node, visibility: Visibility::Public };
     let plan = plan(&question, Aim::Noise(4.0)).unwrap().planned;

@@ -43,7 +43,7 @@ fn account_of(nodes: usize, rounds: usize, lines: &[LogLine]) -> Account {
     let mut account = Account::new(shape(
         nodes,
         rounds as u32,
-        Algorithm::Rounds(crate::settings::RoundsSettings::new(0)),
+        Algorithm::Rounds(crate::RoundsSettings::new(0)),
         gaussian(Z),
     ))
     .unwrap();
@@ -188,8 +188,8 @@ fn a_coalition_is_charged_for_a_contribution_with_less_noise_than_the_others() {
 fn unequal_noise_is_no_leverage_of_one_over_the_number() {
     let noise = vec![1.0, 1.0, 1.0, 10.0];
     let of = |noise: Vec<f64>| {
-        let shape = shape(4, 1, Algorithm::Rounds(crate::settings::RoundsSettings::new(0)), gaussian(Z))
-            .with_noise(noise);
+        let shape =
+            shape(4, 1, Algorithm::Rounds(crate::RoundsSettings::new(0)), gaussian(Z)).with_noise(noise);
         let mut account = Account::new(shape).unwrap();
         log(4, &[Fate::Clean]).iter().for_each(|line| account.push(line));
         account.settle_final();
@@ -202,7 +202,7 @@ fn unequal_noise_is_no_leverage_of_one_over_the_number() {
 
 #[test]
 fn the_summary_has_the_keys_that_reports_read_and_no_noise_is_null() {
-    let shape = shape(3, 1, Algorithm::Rounds(crate::settings::RoundsSettings::new(0)), DpEvent::NonPrivate);
+    let shape = shape(3, 1, Algorithm::Rounds(crate::RoundsSettings::new(0)), DpEvent::NonPrivate);
     let mut account = Account::new(shape).unwrap();
     log(3, &[Fate::Clean]).iter().for_each(|line| account.push(line));
     account.settle_final();
@@ -218,13 +218,9 @@ fn the_summary_has_the_keys_that_reports_read_and_no_noise_is_null() {
 #[test]
 fn samples_are_priced_with_amplification_and_never_above_local() {
     let sampled = gaussian(1.0).poisson_sampled(0.1);
-    let mut account = Account::new(shape(
-        8,
-        10,
-        Algorithm::Rounds(crate::settings::RoundsSettings::new(0)),
-        sampled.clone(),
-    ))
-    .unwrap();
+    let mut account =
+        Account::new(shape(8, 10, Algorithm::Rounds(crate::RoundsSettings::new(0)), sampled.clone()))
+            .unwrap();
     log(8, &[Fate::Clean; 10]).iter().for_each(|line| account.push(line));
     account.settle_final();
     let summary = account.summary();
@@ -299,7 +295,7 @@ fn own(me: usize, lines: &[LogLine]) -> Vec<LogLine> {
 }
 
 fn own_account(nodes: usize, me: usize, lines: &[LogLine]) -> Account {
-    let rounds = Algorithm::Rounds(crate::settings::RoundsSettings::new(0));
+    let rounds = Algorithm::Rounds(crate::RoundsSettings::new(0));
     let shape = shape(nodes, 10, rounds, gaussian(Z)).with_witnesses([me]);
     let mut account = Account::new(shape).unwrap();
     own(me, lines).iter().for_each(|line| account.push(line));
@@ -402,7 +398,7 @@ fn a_record_without_its_line_costs_a_whole_contribution() {
 #[test]
 fn coalitions_are_priced_on_samples_too() {
     let sampled = gaussian(1.0).poisson_sampled(0.1);
-    let rounds = Algorithm::Rounds(crate::settings::RoundsSettings::new(0));
+    let rounds = Algorithm::Rounds(crate::RoundsSettings::new(0));
     let mut account = Account::new(shape(8, 40, rounds, sampled)).unwrap();
     log(8, &[Fate::Clean; 40]).iter().for_each(|line| account.push(line));
     account.settle_final();

@@ -1,6 +1,6 @@
 use super::super::Account;
 use super::*;
-use crate::settings::WalkSettings;
+use crate::WalkSettings;
 
 const Z: f64 = 4.0;
 

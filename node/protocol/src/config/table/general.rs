@@ -10,7 +10,7 @@ use crate::config::form::Otherwise::{By, Is};
 use crate::config::form::{Count, CountOr, Number, Parsed, whole, word};
 use crate::config::keys::{Key, key};
 use crate::config::read::{BELOW_ONE, POSITIVE, Reader};
-use crate::config::{AlgorithmKind, Config, graph};
+use crate::config::{Config, graph};
 
 pub(super) const KEYS: &[Key] = &[
     key("name", "name of the run and of its folder", &Special { read: read_name, show: |config| Some(word(&config.name)), takes: "text" }),
@@ -85,7 +85,7 @@ fn read_name(key: &'static str, reader: &Reader<'_>, config: &mut Config) -> Res
 
 /// One-shot averaging has one round.
 fn rounds(config: &Config) -> u64 {
-    if config.algorithm.kind == AlgorithmKind::Mean { 1 } else { 160 }
+    if config.algorithm.kind.trains() { 160 } else { 1 }
 }
 
 fn topology_text(reader: &Reader<'_>) -> Result<String, ConfigError> {

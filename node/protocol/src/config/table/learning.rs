@@ -3,12 +3,12 @@
 use learn::model::{Activation, ModelSpec};
 use learn::optimiser::OptimiserSpec;
 
+use crate::config::Config;
 use crate::config::field::{In, at};
 use crate::config::form::Otherwise::{By, Is};
 use crate::config::form::{Counts, Kind, Made, Number, Optional, Word};
 use crate::config::keys::{Key, key};
 use crate::config::read::{BELOW_ONE, POSITIVE};
-use crate::config::{AlgorithmKind, Config};
 
 pub(super) const KEYS: &[Key] = &[
     key(
@@ -78,5 +78,5 @@ const OPTIMISERS: &[Made<OptimiserSpec>] = &[
 ];
 
 fn model(config: &Config) -> &'static str {
-    if config.algorithm.kind == AlgorithmKind::Mean { "mean" } else { "softmax" }
+    if config.algorithm.kind.trains() { "softmax" } else { "mean" }
 }

@@ -3,13 +3,13 @@
 use toml::Value;
 
 use super::STORY;
+use crate::config::Config;
 use crate::config::error::ConfigError;
 use crate::config::field::{In, Special, at};
 use crate::config::form::Otherwise::{By, Is};
 use crate::config::form::{Number, Optional, Word};
 use crate::config::keys::{Key, key};
 use crate::config::read::{NOT_NEGATIVE, POSITIVE, Reader, Rule};
-use crate::config::{AlgorithmKind, Config};
 use crate::settings::Scope;
 use crate::work::Adjacency;
 
@@ -88,5 +88,5 @@ fn read_epsilon(key: &'static str, reader: &Reader<'_>, config: &mut Config) -> 
 
 /// A node's one value stands for all its records.
 fn adjacency(config: &Config) -> Adjacency {
-    if config.algorithm.kind == AlgorithmKind::Mean { Adjacency::Node } else { Adjacency::Record }
+    if config.algorithm.kind.trains() { Adjacency::Record } else { Adjacency::Node }
 }

@@ -4,18 +4,36 @@ use privacy::gdp;
 use privacy::network::calibrate::Target;
 use privacy::network::{NetworkError, Phase, Run, Step, Watchers, losses};
 
-use super::{Figures, PlanError, Question, UP};
-use crate::account::gossip::{MOST_PRICED_NODES, TOO_MANY, pricing};
-use crate::account::rows::Table;
-use crate::account::{ReleaseKind, Shape, priced_watchers};
-use crate::settings::{Algorithm, GossipSettings, Scope};
+use super::GossipSettings;
+use super::fold::{MOST_PRICED_NODES, TOO_MANY, pricing};
+use crate::account::plan::{Figures, Found, PlanError, Question, UP};
+use crate::account::{ReleaseKind, Shape, Table, priced_watchers};
+use crate::algorithm::Forecast;
+use crate::settings::Scope;
+
+impl Forecast for GossipSettings {
+    fn noise(
+        &self,
+        question: &Question<'_>,
+        aim: (f64, Scope),
+        local: &Found,
+    ) -> Result<Option<Found>, PlanError> {
+        Ok(noise(question.shape, self, aim)?.map(|noise| local.with_noise(noise)))
+    }
+
+    fn figures(&self, shape: &Shape, local: f64) -> Result<Figures, PlanError> {
+        figures(shape, self, local)
+    }
+}
 
 /// The least noise for a scope if every message arrives; `None` where only `local` is left.
 ///
 /// In training direct neighbours have the local loss, so there is nothing to gain for the worst pair.
-pub(super) fn noise(question: &Question<'_>, epsilon: f64, scope: Scope) -> Result<Option<f64>, PlanError> {
-    let shape = question.shape;
-    let Algorithm::Gossip(settings) = &shape.algorithm else { return Ok(None) };
+fn noise(
+    shape: &Shape,
+    settings: &GossipSettings,
+    (epsilon, scope): (f64, Scope),
+) -> Result<Option<f64>, PlanError> {
     if settings.train && scope == Scope::Worst {
         return Ok(None);
     }
@@ -34,10 +52,7 @@ pub(super) fn noise(question: &Question<'_>, epsilon: f64, scope: Scope) -> Resu
 }
 
 /// What an undisturbed run costs.
-pub(super) fn figures(shape: &Shape, local: f64) -> Result<Figures, PlanError> {
-    let Algorithm::Gossip(settings) = &shape.algorithm else {
-        return Ok(Figures { analysis: "local".into(), worst: local, mean: local, local });
-    };
+fn figures(shape: &Shape, settings: &GossipSettings, local: f64) -> Result<Figures, PlanError> {
     let Some(priced) = priced(shape, settings)? else {
         let why =
             if shape.nodes > MOST_PRICED_NODES { TOO_MANY } else { "no Lipschitz constant is certified" };

@@ -12,23 +12,27 @@
 
 mod assembly;
 mod exchange;
+mod fold;
 pub(crate) mod leverage;
 mod members;
 mod messages;
 mod model;
+mod plan;
 mod say;
+mod settings;
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use topology::schedule::Role;
 
+use crate::algorithm::{Algorithm, Machine};
 use crate::contribution::{Budget, Contribution};
 use crate::core::Core;
 use crate::event::{FaultKind, RunEvent};
 use crate::message::Body;
 use crate::node::{Input, Snapshot};
-use crate::settings::{Algorithm, RoundsSettings, Settings};
+use crate::settings::Settings;
 use crate::time::Patience;
 use crate::values::Values;
 use crate::work::Job;
@@ -36,9 +40,11 @@ use crate::{PeerIx, Time};
 
 use assembly::Assembly;
 use exchange::{Early, Exchange, Heard, Sent};
+pub(crate) use fold::RoundsFold;
 use leverage::Leverages;
 use model::SharedModel;
 pub use say::{AssemblyKind, AssemblyMessage, Ballot, Proposal, Say, Sum};
+pub use settings::RoundsSettings;
 
 /// A silent peer is given up after [`crate::Timeouts::silence`]; one that answers but never delivers, after this many times as long.
 const PATIENCE_WITH_THE_LIVING: u64 = 6;
@@ -118,65 +124,6 @@ impl Rounds {
             decided: None,
             came_back: false,
         }
-    }
-
-    pub(crate) fn restore(&mut self, settings: &Settings, snapshot: &Snapshot) {
-        if let Some(model) = SharedModel::decoded(settings, snapshot.version, &snapshot.model) {
-            self.model = model;
-        }
-        self.epoch = snapshot.epoch;
-        self.members = snapshot.members.clone().into();
-        // The round after the boundary may have begun before the crash: its number is spent.
-        self.next_round = snapshot.round + 1;
-        self.round = snapshot.round;
-        self.assembly = Assembly::new(snapshot.epoch + 1, Time(0));
-        if let Some(acceptor) = snapshot.acceptor.clone().filter(|acceptor| acceptor.epoch > snapshot.epoch) {
-            self.assembly.acceptor = acceptor;
-        }
-        self.came_back = true;
-    }
-
-    pub(crate) fn handle(&mut self, core: &mut Core, input: Input) {
-        match input {
-            Input::Start if matches!(self.phase, Phase::Waiting) => self.on_start(core),
-            // To start over would forget what the round under way has released.
-            Input::Start => {}
-            Input::Received { from, message } => self.on_message(core, from, message),
-            Input::Computed(computed) => self.contribution.on_computed(core, computed),
-            Input::Recorded(id) => self.on_recorded(core, id),
-            Input::Tick => self.on_tick(core),
-        }
-    }
-
-    /// A message of `from` was malformed. If it is the one that is waited for, waiting is in vain.
-    pub(crate) fn on_refused(&mut self, core: &mut Core, from: PeerIx) {
-        let waited_for = match &self.phase {
-            Phase::Exchanging(exchange) => exchange.waiting.is_some_and(|(peer, _)| peer == from),
-            _ => false,
-        };
-        if waited_for && core.accused.contains(&from) {
-            self.call_assembly(core, "a peer sends malformed messages", Some(from));
-        }
-    }
-
-    pub(crate) fn wake_at(&self) -> Option<Time> {
-        match &self.phase {
-            Phase::Waiting | Phase::Contributing | Phase::Over => None,
-            Phase::Exchanging(exchange) => {
-                exchange.waiting.map(|(_, patience)| patience.again.min(patience.until))
-            }
-            Phase::Assembling => Some(self.assembly.again),
-            Phase::Fetching { patience, .. } => Some(patience.again.min(patience.until)),
-            Phase::Outside { again, call, until } => Some(*again.min(call).min(until)),
-        }
-    }
-
-    pub(crate) fn model(&self) -> &[f32] {
-        self.model.params()
-    }
-
-    pub(crate) fn round(&self) -> u32 {
-        self.model.version()
     }
 
     fn on_start(&mut self, core: &mut Core) {
@@ -415,13 +362,72 @@ impl Rounds {
     }
 }
 
-fn rounds_settings(settings: &Settings) -> &RoundsSettings {
-    match &settings.algorithm {
-        Algorithm::Rounds(rounds) => rounds,
-        Algorithm::Gossip(_) | Algorithm::Walk(_) => {
-            unreachable!("this machine is made for `rounds` only")
+impl Machine for Rounds {
+    fn restore(&mut self, settings: &Settings, snapshot: &Snapshot) {
+        if let Some(model) = SharedModel::decoded(settings, snapshot.version, &snapshot.model) {
+            self.model = model;
+        }
+        self.epoch = snapshot.epoch;
+        self.members = snapshot.members.clone().into();
+        // The round after the boundary may have begun before the crash: its number is spent.
+        self.next_round = snapshot.round + 1;
+        self.round = snapshot.round;
+        self.assembly = Assembly::new(snapshot.epoch + 1, Time(0));
+        if let Some(acceptor) = snapshot.acceptor.clone().filter(|acceptor| acceptor.epoch > snapshot.epoch) {
+            self.assembly.acceptor = acceptor;
+        }
+        self.came_back = true;
+    }
+
+    fn handle(&mut self, core: &mut Core, input: Input) {
+        match input {
+            Input::Start if matches!(self.phase, Phase::Waiting) => self.on_start(core),
+            // To start over would forget what the round under way has released.
+            Input::Start => {}
+            Input::Received { from, message } => self.on_message(core, from, message),
+            Input::Computed(computed) => self.contribution.on_computed(core, computed),
+            Input::Recorded(id) => self.on_recorded(core, id),
+            Input::Tick => self.on_tick(core),
         }
     }
+
+    /// A message of `from` was malformed. If it is the one that is waited for, waiting is in vain.
+    fn on_refused(&mut self, core: &mut Core, from: PeerIx) {
+        let waited_for = match &self.phase {
+            Phase::Exchanging(exchange) => exchange.waiting.is_some_and(|(peer, _)| peer == from),
+            _ => false,
+        };
+        if waited_for && core.accused.contains(&from) {
+            self.call_assembly(core, "a peer sends malformed messages", Some(from));
+        }
+    }
+
+    fn wake_at(&self) -> Option<Time> {
+        match &self.phase {
+            Phase::Waiting | Phase::Contributing | Phase::Over => None,
+            Phase::Exchanging(exchange) => {
+                exchange.waiting.map(|(_, patience)| patience.again.min(patience.until))
+            }
+            Phase::Assembling => Some(self.assembly.again),
+            Phase::Fetching { patience, .. } => Some(patience.again.min(patience.until)),
+            Phase::Outside { again, call, until } => Some(*again.min(call).min(until)),
+        }
+    }
+
+    fn model(&self) -> &[f32] {
+        self.model.params()
+    }
+
+    fn round(&self) -> u32 {
+        self.model.version()
+    }
+}
+
+fn rounds_settings(settings: &Settings) -> &RoundsSettings {
+    let Algorithm::Rounds(rounds) = &settings.algorithm else {
+        unreachable!("the machine is chosen by the algorithm")
+    };
+    rounds
 }
 
 /// How long to wait for a message from now on.

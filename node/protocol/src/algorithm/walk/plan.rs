@@ -7,17 +7,41 @@ use privacy::gdp;
 use privacy::network::{NetworkError, Watchers, walk};
 use topology::Walk;
 
-use super::{Figures, PlanError, Question, UP};
-use crate::account::rows::Table;
-use crate::account::{ReleaseKind, Shape};
-use crate::settings::{Algorithm, WalkSettings};
+use super::WalkSettings;
+use crate::account::plan::{Figures, Found, PlanError, Question, UP};
+use crate::account::{ReleaseKind, Shape, Table};
+use crate::algorithm::Forecast;
+use crate::settings::Scope;
 
 /// Sampled runs, and watchers in each.
 const SAMPLES: usize = 8;
 const WATCHERS: usize = 32;
 
+impl Forecast for WalkSettings {
+    fn releases(&self, shape: &Shape) -> Result<u64, PlanError> {
+        visits(shape, self)
+    }
+
+    /// The worst pair is planned for as `local`.
+    fn noise(
+        &self,
+        question: &Question<'_>,
+        (epsilon, scope): (f64, Scope),
+        local: &Found,
+    ) -> Result<Option<Found>, PlanError> {
+        if scope != Scope::Mean {
+            return Ok(None);
+        }
+        Ok(noise(question.shape, self, epsilon)?.map(|noise| local.with_noise(noise)))
+    }
+
+    fn figures(&self, shape: &Shape, local: f64) -> Result<Figures, PlanError> {
+        figures(shape, self, local)
+    }
+}
+
 /// Contributions that a node plans for: 99 in 100 visits of sampled walks find a node that has not made so many. Later visits add nothing.
-pub(super) fn visits(shape: &Shape, settings: &WalkSettings) -> Result<u64, PlanError> {
+fn visits(shape: &Shape, settings: &WalkSettings) -> Result<u64, PlanError> {
     let mut counts: Vec<u64> = Vec::new();
     for sample in 0..SAMPLES {
         let mut visits = vec![0; shape.nodes];
@@ -29,9 +53,7 @@ pub(super) fn visits(shape: &Shape, settings: &WalkSettings) -> Result<u64, Plan
 }
 
 /// Noise with which the mean loss of sampled walks meets ε; `None` where the update may expand.
-pub(super) fn noise(question: &Question<'_>, epsilon: f64) -> Result<Option<f64>, PlanError> {
-    let shape = question.shape;
-    let Algorithm::Walk(settings) = &shape.algorithm else { return Ok(None) };
+fn noise(shape: &Shape, settings: &WalkSettings, epsilon: f64) -> Result<Option<f64>, PlanError> {
     if !shape.rho.is_some_and(|rho| rho <= 1.0) {
         return Ok(None);
     }
@@ -45,7 +67,7 @@ pub(super) fn noise(question: &Question<'_>, epsilon: f64) -> Result<Option<f64>
 }
 
 /// What sampled walks cost.
-pub(super) fn figures(shape: &Shape, settings: &WalkSettings, local: f64) -> Result<Figures, PlanError> {
+fn figures(shape: &Shape, settings: &WalkSettings, local: f64) -> Result<Figures, PlanError> {
     if !shape.rho.is_some_and(|rho| rho <= 1.0) {
         let analysis = "local (the update is not certified to be non-expansive)".into();
         return Ok(Figures { analysis, worst: local, mean: local, local });

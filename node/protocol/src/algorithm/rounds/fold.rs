@@ -18,16 +18,16 @@ use std::sync::Arc;
 use privacy::network::doubling::Blocks;
 use privacy::network::{NetworkError, Phase, Run, Step, Watchers, rounds};
 
-use super::Shape;
-use super::tally::Tally;
+use super::leverage::{Leverages, outside, plan_of};
 use crate::PeerIx;
+use crate::account::{Shape, Table, Tally};
+use crate::algorithm::Fold;
 use crate::event::RunEvent;
-use crate::rounds::leverage::{Leverages, outside, plan_of};
 use crate::values::Digest;
 
 /// The state of the fold.
 #[derive(Debug, Clone, Default)]
-pub(super) struct RoundsFold {
+pub(crate) struct RoundsFold {
     /// Members by epoch; `None` where nodes disagree about them.
     rosters: BTreeMap<u32, Option<Vec<usize>>>,
     rounds: BTreeMap<u32, Round>,
@@ -35,7 +35,7 @@ pub(super) struct RoundsFold {
     settled_below: u32,
     /// Clean rounds, for coalitions.
     clean: Vec<Clean>,
-    pub(super) broken: u64,
+    broken: u64,
 }
 
 /// What was said about one round.
@@ -71,35 +71,6 @@ struct Clean {
 }
 
 impl RoundsFold {
-    pub(super) fn on(&mut self, shape: &Shape, tally: &mut Tally, node: usize, event: &RunEvent) {
-        match event {
-            RunEvent::Released { round, release, .. } => {
-                let kind = tally.kind(release.as_ref().unwrap_or(&shape.release));
-                tally.count(node, kind);
-                self.on_released(tally, *round, (node, kind));
-            }
-            RunEvent::Roster { epoch, round, members, model } => {
-                self.on_roster(shape, *epoch, members);
-                self.note(tally, *round, |round| round.starts.insert(*model));
-            }
-            RunEvent::RoundDone { round, epoch, start, end, count } => {
-                self.note(tally, *round, |round| {
-                    round.reports.insert(node);
-                    round.counts.insert(*count);
-                    round.epochs.insert(*epoch) | round.starts.insert(*start) | round.ends.insert(*end)
-                });
-                self.settle_before(shape, tally, *round);
-            }
-            RunEvent::RoundBroken { round, epoch, start, .. } => {
-                self.note(tally, *round, |round| {
-                    round.reports.insert(node);
-                    round.epochs.insert(*epoch) | round.starts.insert(*start)
-                });
-            }
-            _ => {}
-        }
-    }
-
     fn on_released(&mut self, tally: &mut Tally, round: u32, release: (usize, usize)) {
         let entry = self.rounds.entry(round).or_default();
         entry.released.push(release);
@@ -165,7 +136,7 @@ impl RoundsFold {
     }
 
     /// The run is over: what nobody contradicted stands.
-    pub(super) fn settle_final(&mut self, shape: &Shape, tally: &mut Tally) {
+    fn settle_final(&mut self, shape: &Shape, tally: &mut Tally) {
         let open: Vec<u32> = self.open().map(|(at, _)| at).collect();
         let last_ended =
             self.rounds.iter().rev().find(|(_, round)| !round.ends.is_empty()).map(|(at, _)| *at);
@@ -185,7 +156,7 @@ impl RoundsFold {
     }
 
     /// Contributions that are not settled yet, with their kinds.
-    pub(super) fn unsettled(&self) -> impl Iterator<Item = (usize, usize)> + '_ {
+    fn pending(&self) -> impl Iterator<Item = (usize, usize)> + '_ {
         self.open().flat_map(|(_, round)| round.released.iter().copied())
     }
 
@@ -281,14 +252,14 @@ impl RoundsFold {
     }
 
     /// What every node lost towards a coalition, in the units of the tally.
-    pub(super) fn coalition(
+    fn spent_towards(
         &self,
         shape: &Shape,
         tally: &mut Tally,
         watchers: &Watchers,
     ) -> Result<Vec<f64>, NetworkError> {
         let mut total = tally.in_full();
-        for (source, kind) in self.unsettled() {
+        for (source, kind) in self.pending() {
             tally.price_into(&mut total, (source, kind), 1.0);
         }
         for clean in &self.clean {
@@ -304,6 +275,86 @@ impl RoundsFold {
         // Sums of up to 2^32 terms: their rounding stays below this share.
         total.iter_mut().for_each(|sum| *sum *= 1.0 + 1e-12);
         Ok(total)
+    }
+}
+
+impl Fold for RoundsFold {
+    fn on(&mut self, shape: &Shape, tally: &mut Tally, node: usize, event: &RunEvent) {
+        match event {
+            RunEvent::Released { round, release, .. } => {
+                let kind = tally.kind(release.as_ref().unwrap_or(&shape.release));
+                tally.count(node, kind);
+                self.on_released(tally, *round, (node, kind));
+            }
+            RunEvent::Roster { epoch, round, members, model } => {
+                self.on_roster(shape, *epoch, members);
+                self.note(tally, *round, |round| round.starts.insert(*model));
+            }
+            RunEvent::RoundDone { round, epoch, start, end, count } => {
+                self.note(tally, *round, |round| {
+                    round.reports.insert(node);
+                    round.counts.insert(*count);
+                    round.epochs.insert(*epoch) | round.starts.insert(*start) | round.ends.insert(*end)
+                });
+                self.settle_before(shape, tally, *round);
+            }
+            RunEvent::RoundBroken { round, epoch, start, .. } => {
+                self.note(tally, *round, |round| {
+                    round.reports.insert(node);
+                    round.epochs.insert(*epoch) | round.starts.insert(*start)
+                });
+            }
+            _ => {}
+        }
+    }
+
+    fn end(&mut self, shape: &Shape, tally: &mut Tally) {
+        self.settle_final(shape, tally);
+    }
+
+    fn unsettled(&self) -> Vec<(usize, usize)> {
+        self.pending().collect()
+    }
+
+    fn broken(&self) -> u64 {
+        self.broken
+    }
+
+    fn table(&self, _shape: &Shape, tally: &mut Tally, _watchers: Vec<usize>, local: &[f64]) -> Table {
+        let pending = tally.pending(self.pending());
+        tally.table(&pending, local)
+    }
+
+    fn epsilon(
+        &self,
+        shape: &Shape,
+        tally: &mut Tally,
+        (source, watcher): (usize, usize),
+        local: &[f64],
+    ) -> f64 {
+        let pending = tally.pending(self.pending());
+        let spent = tally.spent(source, watcher, &pending);
+        let epsilon = spent.map(|spent| tally.units.epsilon(&spent, shape.delta));
+        epsilon.unwrap_or(f64::INFINITY).min(local[source])
+    }
+
+    fn coalition(
+        &self,
+        shape: &Shape,
+        tally: &mut Tally,
+        watchers: &Watchers,
+        epsilons: &mut [f64],
+    ) -> Result<String, NetworkError> {
+        let spent = self.spent_towards(shape, tally, watchers)?;
+        let width = tally.units.len();
+        for (epsilon, spent) in epsilons.iter_mut().zip(spent.chunks_exact(width)) {
+            *epsilon = epsilon.min(tally.units.epsilon(spent, shape.delta));
+        }
+        Ok("rounds".to_owned())
+    }
+
+    fn copy(&self) -> Box<dyn Fold> {
+        Box::new(self.clone())
     }
 }
 

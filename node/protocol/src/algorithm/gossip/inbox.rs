@@ -4,7 +4,7 @@
 
 use std::collections::BTreeMap;
 
-use super::plan::StepPlan;
+use super::mixing::StepPlan;
 use crate::PeerIx;
 use crate::values::Values;
 

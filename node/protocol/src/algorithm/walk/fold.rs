@@ -13,10 +13,9 @@ use std::collections::BTreeMap;
 
 use privacy::network::{NetworkError, Watchers, walk};
 
-use super::Shape;
-use super::gossip::{NOT_THERE, NOTHING_ELSE, SOME_LINES, scaled};
-use super::rows::Table;
-use super::tally::Tally;
+use crate::account::units::{LOST_LINE, NOT_THERE, NOTHING_ELSE, SOME_LINES};
+use crate::account::{Shape, Tally};
+use crate::algorithm::{Fold, Priced};
 use crate::event::RunEvent;
 
 /// Token and generation.
@@ -24,7 +23,7 @@ type Branch = (u32, u32);
 
 /// The state of the fold.
 #[derive(Debug, Clone, Default)]
-pub(super) struct WalkFold {
+pub(crate) struct WalkFold {
     /// Holder of each hop, by branch, and whether it contributed.
     hops: BTreeMap<Branch, BTreeMap<u32, (usize, bool)>>,
     /// Where a branch left an earlier one: that branch's generation and the first hop of its own.
@@ -33,28 +32,6 @@ pub(super) struct WalkFold {
 }
 
 impl WalkFold {
-    pub(super) fn on(&mut self, shape: &Shape, tally: &mut Tally, node: usize, event: &RunEvent) {
-        match event {
-            RunEvent::Held { token, hop, generation, .. } => {
-                self.visit((*token, *generation), *hop, (node, false))
-            }
-            RunEvent::Offered { token, hop, generation, to } => {
-                if *to as usize >= shape.nodes {
-                    self.uncovered = Some(NOT_THERE);
-                    return;
-                }
-                self.visit((*token, *generation), *hop, (*to as usize, false));
-            }
-            RunEvent::Released { round, token, generation, release, .. } => {
-                let kind = tally.kind(release.as_ref().unwrap_or(&shape.release));
-                tally.count(node, kind);
-                self.visit((*token, *generation), *round, (node, true));
-            }
-            RunEvent::TokenRestarted { token, hop, generation } => self.fork(*token, *hop, *generation, node),
-            _ => {}
-        }
-    }
-
     fn visit(&mut self, branch: Branch, hop: u32, (node, released): (usize, bool)) {
         let entry = self.hops.entry(branch).or_default().entry(hop).or_insert((node, false));
         if entry.0 != node || (entry.1 && released) {
@@ -100,18 +77,36 @@ impl WalkFold {
         }
         Some(hops.into_values().collect())
     }
+}
 
-    /// Something happened that only `local` covers.
-    pub(super) fn uncover(&mut self, why: &'static str) {
-        self.uncovered = Some(why);
+impl Fold for WalkFold {
+    fn on(&mut self, shape: &Shape, tally: &mut Tally, node: usize, event: &RunEvent) {
+        match event {
+            RunEvent::Held { token, hop, generation, .. } => {
+                self.visit((*token, *generation), *hop, (node, false))
+            }
+            RunEvent::Offered { token, hop, generation, to } => {
+                if *to as usize >= shape.nodes {
+                    self.uncovered = Some(NOT_THERE);
+                    return;
+                }
+                self.visit((*token, *generation), *hop, (*to as usize, false));
+            }
+            RunEvent::Released { round, token, generation, release, .. } => {
+                let kind = tally.kind(release.as_ref().unwrap_or(&shape.release));
+                tally.count(node, kind);
+                self.visit((*token, *generation), *round, (node, true));
+            }
+            RunEvent::TokenRestarted { token, hop, generation } => self.fork(*token, *hop, *generation, node),
+            _ => {}
+        }
     }
 
-    /// Unit losses towards each coalition, and the analysis; or why there is none but `local`.
-    pub(super) fn units(
-        &self,
-        shape: &Shape,
-        coalitions: &[Watchers],
-    ) -> Result<(Vec<Vec<f64>>, &'static str), &'static str> {
+    fn lost_line(&mut self) {
+        self.uncovered = Some(LOST_LINE);
+    }
+
+    fn units(&self, shape: &Shape, coalitions: &[Watchers]) -> Priced {
         if shape.witnesses.is_some() {
             return Err(SOME_LINES);
         }
@@ -129,17 +124,8 @@ impl WalkFold {
         Ok((units.map_err(|_| NOTHING_ELSE)?, "walk"))
     }
 
-    /// ε of all pairs with these watchers.
-    pub(super) fn table(&self, shape: &Shape, tally: &Tally, watchers: Vec<usize>, local: &[f64]) -> Table {
-        let alone: Result<Vec<Watchers>, NetworkError> =
-            watchers.iter().map(|&watcher| Watchers::new(&[watcher], shape.nodes)).collect();
-        match alone.map_err(|_| NOTHING_ELSE).and_then(|alone| self.units(shape, &alone)) {
-            Ok((units, name)) => {
-                let mu2 = scaled(shape, tally, &units);
-                Table::of_mu2(watchers, &mu2, (local, shape.delta), name.to_owned())
-            }
-            Err(why) => Table::local(watchers, local, why),
-        }
+    fn copy(&self) -> Box<dyn Fold> {
+        Box::new(self.clone())
     }
 }
 

@@ -16,26 +16,33 @@
 //! A token whose only holder is gone for good before it passed it on once is lost.
 
 mod custody;
+mod fold;
 mod notice;
 mod passing;
 mod path;
+mod plan;
 mod say;
+mod settings;
 
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
 use learn::optimiser::Optimiser;
 
 use self::custody::{Copy, Held, Origin};
+pub(crate) use self::fold::WalkFold;
 use self::notice::Notice;
 use self::passing::tell_origin;
 pub use self::say::{Name, Say};
+pub use self::settings::WalkSettings;
+pub(crate) use self::settings::hops;
+use crate::algorithm::{Algorithm, Machine};
 use crate::contribution::Contribution;
 use crate::core::{Core, stepped};
 use crate::event::{FaultKind, RunEvent};
 use crate::message::{Body, Message};
 use crate::node::{Input, Snapshot};
 use crate::numbers::Numbers;
-use crate::settings::{Algorithm, Settings, WalkSettings};
+use crate::settings::Settings;
 use crate::values::Values;
 use crate::work::{Computed, Job};
 use crate::{PeerIx, Time, plausible};
@@ -66,7 +73,7 @@ pub(crate) struct Walk {
 }
 
 impl Walk {
-    pub(crate) fn new(_me: PeerIx, settings: &Settings) -> Self {
+    pub(crate) fn new(settings: &Settings) -> Self {
         let optimiser = settings.step.optimiser.build(settings.initial.len());
         Self {
             started: false,
@@ -86,40 +93,6 @@ impl Walk {
             optimiser: optimiser.expect("the optimiser of the settings was checked"),
             largest_squared: plausible::largest_model(settings, f64::from(settings.rounds) + 1.0).powi(2),
         }
-    }
-
-    /// Takes over the model. A token that was here is with the holder before, who will start it again; so none is started here.
-    pub(crate) fn restore(&mut self, snapshot: &Snapshot) {
-        self.restored = true;
-        self.hop = snapshot.round;
-        if snapshot.model.len() == self.model.len() {
-            self.model = snapshot.model.clone();
-        }
-    }
-
-    pub(crate) fn handle(&mut self, core: &mut Core, input: Input) {
-        match input {
-            Input::Start => self.on_start(core),
-            Input::Received { from, message } => self.on_message(core, from, message),
-            Input::Computed(computed) => self.on_computed(core, computed),
-            Input::Recorded(id) => self.on_recorded(core, id),
-            Input::Tick => {}
-        }
-        self.on_time(core);
-        self.work(core);
-    }
-
-    pub(crate) fn wake_at(&self) -> Option<Time> {
-        let copies = self.copies.iter().map(Copy::wake_at);
-        copies.chain(self.notices.iter().map(Notice::wake_at)).min()
-    }
-
-    pub(crate) fn model(&self) -> &[f32] {
-        self.model.as_slice()
-    }
-
-    pub(crate) fn round(&self) -> u32 {
-        self.hop
     }
 
     fn on_start(&mut self, core: &mut Core) {
@@ -271,14 +244,50 @@ impl Walk {
     }
 }
 
+impl Machine for Walk {
+    /// Takes over the model. A token that was here is with the holder before, who will start it again; so none is started here.
+    fn restore(&mut self, _settings: &Settings, snapshot: &Snapshot) {
+        self.restored = true;
+        self.hop = snapshot.round;
+        if snapshot.model.len() == self.model.len() {
+            self.model = snapshot.model.clone();
+        }
+    }
+
+    fn handle(&mut self, core: &mut Core, input: Input) {
+        match input {
+            Input::Start => self.on_start(core),
+            Input::Received { from, message } => self.on_message(core, from, message),
+            Input::Computed(computed) => self.on_computed(core, computed),
+            Input::Recorded(id) => self.on_recorded(core, id),
+            Input::Tick => {}
+        }
+        self.on_time(core);
+        self.work(core);
+    }
+
+    fn wake_at(&self) -> Option<Time> {
+        let copies = self.copies.iter().map(Copy::wake_at);
+        copies.chain(self.notices.iter().map(Notice::wake_at)).min()
+    }
+
+    fn model(&self) -> &[f32] {
+        self.model.as_slice()
+    }
+
+    fn round(&self) -> u32 {
+        self.hop
+    }
+}
+
 /// The hop, behind the last, with which a node answers that it knows of the end.
 fn aware(core: &Core) -> u32 {
     core.settings.rounds.saturating_add(1)
 }
 
 fn walk_settings(settings: &Settings) -> &WalkSettings {
-    match &settings.algorithm {
-        Algorithm::Walk(walk) => walk,
-        Algorithm::Rounds(_) | Algorithm::Gossip(_) => unreachable!("the machine is chosen by the algorithm"),
-    }
+    let Algorithm::Walk(walk) = &settings.algorithm else {
+        unreachable!("the machine is chosen by the algorithm")
+    };
+    walk
 }

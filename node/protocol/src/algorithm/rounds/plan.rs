@@ -8,27 +8,59 @@ use std::collections::BTreeMap;
 use privacy::network::doubling::Blocks;
 use privacy::{gdp, rdp};
 
-use super::local::least;
-use super::{Figures, Found, PlanError, Question, UP, named};
-use crate::account::tally::Tally;
-use crate::account::{Prices, ReleaseKind, Shape};
-use crate::rounds::leverage::plan_of;
+use super::RoundsSettings;
+use super::leverage::plan_of;
+use crate::account::plan::{Figures, Found, LARGEST, MOST_NODES, PlanError, Question, UP, least, named};
+use crate::account::{Prices, ReleaseKind, Shape, Tally};
+use crate::algorithm::Forecast;
 use crate::settings::{BudgetRule, Scope};
 
 /// Most pairs that the search for the worst one looks at more closely.
 const MOST_CANDIDATES: usize = 24;
 
 /// Leverages with how often each occurs.
-pub(super) type Histogram = Vec<(f64, f64)>;
+type Histogram = Vec<(f64, f64)>;
+
+impl Forecast for RoundsSettings {
+    fn noise(
+        &self,
+        question: &Question<'_>,
+        (epsilon, scope): (f64, Scope),
+        _local: &Found,
+    ) -> Result<Option<Found>, PlanError> {
+        calibrated(question, epsilon, scope)
+    }
+
+    fn figures(&self, shape: &Shape, local: f64) -> Result<Figures, PlanError> {
+        Ok(figures(shape, local))
+    }
+
+    fn own_rule(
+        &self,
+        shape: &Shape,
+        (epsilon, scope): (f64, Scope),
+        name: &str,
+    ) -> Result<Option<(f64, BudgetRule)>, PlanError> {
+        if scope == Scope::Local || !(2..=MOST_NODES).contains(&shape.nodes) {
+            return Ok(None);
+        }
+        Ok(match ReleaseKind::of(&shape.release) {
+            kind @ ReleaseKind::Gaussian { .. } => {
+                let mu = gdp::mu(epsilon, shape.delta)?;
+                let rule =
+                    BudgetRule { scope, limit: mu * mu, price: kind.gaussian_price(), name: name.to_owned() };
+                Some((f64::INFINITY, rule))
+            }
+            ReleaseKind::Sampled { .. } => renyi(shape, (epsilon, scope), name),
+            ReleaseKind::NonPrivate => None,
+        })
+    }
+}
 
 /// The least noise for a scope, and its limit; `None` where only `local` is left.
-pub(super) fn calibrated(
-    question: &Question<'_>,
-    epsilon: f64,
-    scope: Scope,
-) -> Result<Option<Found>, PlanError> {
+fn calibrated(question: &Question<'_>, epsilon: f64, scope: Scope) -> Result<Option<Found>, PlanError> {
     let shape = question.shape;
-    if shape.nodes > super::MOST_NODES {
+    if shape.nodes > MOST_NODES {
         return Ok(None);
     }
     let in_full = f64::from(shape.rounds.clamp(1, 2));
@@ -41,7 +73,7 @@ pub(super) fn calibrated(
     let noise = ((unit + in_full).sqrt() / mu) * (1.0 + UP);
     let price = question.protects.kind(noise).gaussian_price();
     let rule = BudgetRule { scope, limit: mu * mu, price, name: named(epsilon, shape.delta, scope) };
-    Ok((noise <= super::LARGEST).then(|| Found { noise, budget: vec![rule] }))
+    Ok((noise <= LARGEST).then(|| Found { noise, budget: vec![rule] }))
 }
 
 /// For samples: noise and Rényi order for the histograms of the dearest pairs found so far, until no other pair is dearer.
@@ -95,13 +127,13 @@ fn best_order(kind: ReleaseKind, histograms: &[Histogram], delta: f64) -> (f64, 
 }
 
 /// Rényi orders to choose from.
-pub(super) fn orders() -> impl Iterator<Item = f64> {
+fn orders() -> impl Iterator<Item = f64> {
     let orders = (0..28).map(|at| 1.0 + 0.25 * libm::pow(1.3, f64::from(at)));
     orders.map(|order| if order > 4.0 { order.round() } else { order })
 }
 
 /// The largest divergence that an order converts to at most ε, rounded down.
-pub(super) fn largest_divergence(order: f64, epsilon: f64, delta: f64) -> f64 {
+fn largest_divergence(order: f64, epsilon: f64, delta: f64) -> f64 {
     let fits = |divergence: f64| rdp::conversion::epsilon(order, divergence, delta) <= epsilon;
     let (mut low, mut high) = (0.0, 1.0);
     while fits(high) && high < 1e12 {
@@ -119,12 +151,7 @@ pub(super) fn largest_divergence(order: f64, epsilon: f64, delta: f64) -> f64 {
 }
 
 /// The largest sum of prices over the first `settled` rounds in this scope, with the leverages behind it.
-pub(super) fn dearest(
-    shape: &Shape,
-    settled: u32,
-    scope: Scope,
-    price: &mut dyn FnMut(f64) -> f64,
-) -> (f64, Histogram) {
+fn dearest(shape: &Shape, settled: u32, scope: Scope, price: &mut dyn FnMut(f64) -> f64) -> (f64, Histogram) {
     let nodes = shape.nodes;
     let mut sums = vec![0.0; nodes * nodes];
     for round in 0..settled {
@@ -190,7 +217,7 @@ fn blocks_of(shape: &Shape, round: u32) -> Blocks {
 }
 
 /// What an undisturbed run costs in the end.
-pub(super) fn figures(shape: &Shape, local: f64) -> Figures {
+fn figures(shape: &Shape, local: f64) -> Figures {
     let mut tally = Tally::new(shape, true);
     let kind = tally.kind(&shape.release);
     let members: Vec<usize> = (0..shape.nodes).collect();
@@ -202,4 +229,22 @@ pub(super) fn figures(shape: &Shape, local: f64) -> Figures {
     let table = tally.table(&pending, &vec![local; shape.nodes]);
     let worst = if table.complete { table.worst().0 } else { local };
     Figures { analysis: table.mean_name(), worst, mean: table.mean(), local }
+}
+
+/// The Rényi order with which most rounds of an undisturbed run fit, and how many; `None` where not even one does.
+fn renyi(shape: &Shape, (epsilon, scope): (f64, Scope), name: &str) -> Option<(f64, BudgetRule)> {
+    let kind = ReleaseKind::of(&shape.release);
+    let rounds = shape.rounds.max(1);
+    let (_, histogram) = dearest(shape, rounds, scope, &mut |leverage| leverage);
+    let fitting = |order: f64| {
+        let price = kind.renyi_price(order);
+        let limit = largest_divergence(order, epsilon, shape.delta);
+        let mut prices = Prices::new(vec![price.clone()]);
+        let all: f64 = histogram.iter().map(|&(leverage, count)| prices.of(leverage)[0] * count).sum();
+        // Two rounds are not settled at the last contribution.
+        let (in_full, left) = (price.of(1.0), limit - 2.0 * price.of(1.0));
+        let fit = if left > 0.0 { 2.0 + left * f64::from(rounds) / all } else { limit / in_full };
+        (in_full <= limit).then(|| (fit, BudgetRule { scope, limit, price, name: name.to_owned() }))
+    };
+    orders().filter_map(fitting).max_by(|a, b| a.0.total_cmp(&b.0))
 }

@@ -15,12 +15,12 @@ use privacy::network::message_noise::Sender;
 use privacy::network::{NetworkError, Phase, Pricing, Run, Step, Watchers, losses};
 use topology::MixingMatrix;
 
-use super::rows::Table;
-use super::tally::Tally;
-use super::{ReleaseKind, Shape};
+use super::GossipSettings;
 use crate::PeerIx;
+use crate::account::units::{LOST_LINE, NOT_THERE, NOTHING_ELSE, SOME_LINES};
+use crate::account::{Shape, Tally};
+use crate::algorithm::{Algorithm, Fold, Priced};
 use crate::event::RunEvent;
-use crate::settings::{Algorithm, GossipSettings};
 
 /// Views in larger swarms are not priced: one has as many rows as the ball around a watcher has nodes.
 pub(super) const MOST_PRICED_NODES: usize = 20_000;
@@ -31,24 +31,15 @@ const TIGHTER_WORK: f64 = 2e7;
 /// Why not.
 pub(super) const TOO_MANY: &str = "too many nodes to price their pairs";
 
-/// Views depend on what everybody received.
-pub(super) const SOME_LINES: &str = "the log has the lines of some nodes only";
-
-/// A log that was forged, or is of another run: what it does not say is not known.
-pub(super) const NOT_THERE: &str = "a line about a round, a step or a node that the run does not have";
-
 /// It may have sent two states for one step.
 const CAME_BACK: &str = "a node came back after a round that it had not finished";
 
 /// A line about mixing: round, `(step, from)` that was missing, `(round, step, from)` that came late.
 type MixedLine<'a> = (u32, &'a [(u32, PeerIx)], &'a [(u32, u32, PeerIx)]);
 
-/// For want of a better reason.
-pub(super) const NOTHING_ELSE: &str = "no other analysis applies";
-
 /// The state of the fold.
 #[derive(Debug, Clone, Default)]
-pub(super) struct GossipFold {
+pub(crate) struct GossipFold {
     rounds: BTreeMap<u32, Round>,
     /// Whether something happened that only `local` covers.
     uncovered: Option<&'static str>,
@@ -75,27 +66,6 @@ struct Missed {
 }
 
 impl GossipFold {
-    pub(super) fn on(&mut self, shape: &Shape, tally: &mut Tally, node: usize, event: &RunEvent) {
-        match event {
-            RunEvent::Released { round, release, .. } => {
-                let kind = tally.kind(release.as_ref().unwrap_or(&shape.release));
-                tally.count(node, kind);
-                if let Some(entry) = self.begin(shape, node, *round) {
-                    entry.released.insert(node, kind);
-                }
-            }
-            RunEvent::Refused { round, .. } => {
-                self.begin(shape, node, *round);
-            }
-            RunEvent::Missed { round, step, peers } => {
-                self.miss(shape, node, *round, peers.iter().map(|&peer| (*step, peer)));
-            }
-            RunEvent::Mixed { round, missing, late } => self.mixed(shape, node, (*round, missing, late)),
-            RunEvent::Resumed { .. } => self.on_resumed(node),
-            _ => {}
-        }
-    }
-
     /// A node begins a round; from here on it may send.
     fn begin(&mut self, shape: &Shape, node: usize, round: u32) -> Option<&mut Round> {
         if round >= shape.rounds {
@@ -160,17 +130,43 @@ impl GossipFold {
         }
     }
 
-    /// Something happened that only `local` covers.
-    pub(super) fn uncover(&mut self, why: &'static str) {
-        self.uncovered = Some(why);
+    /// The run with the weights that were applied.
+    fn run(&self, shape: &Shape, settings: &GossipSettings) -> Result<Run, NetworkError> {
+        let last = self.rounds.keys().next_back().copied().unwrap_or(0);
+        debug_assert!(last < shape.rounds.max(1), "no round behind the last is kept");
+        let empty = Round::default();
+        let phase = |at: u32| self.rounds.get(&at).unwrap_or(&empty).phase(shape.nodes, settings, at);
+        Run::new(shape.nodes, (0..=last).map(phase).collect::<Result<_, _>>()?)
+    }
+}
+
+impl Fold for GossipFold {
+    fn on(&mut self, shape: &Shape, tally: &mut Tally, node: usize, event: &RunEvent) {
+        match event {
+            RunEvent::Released { round, release, .. } => {
+                let kind = tally.kind(release.as_ref().unwrap_or(&shape.release));
+                tally.count(node, kind);
+                if let Some(entry) = self.begin(shape, node, *round) {
+                    entry.released.insert(node, kind);
+                }
+            }
+            RunEvent::Refused { round, .. } => {
+                self.begin(shape, node, *round);
+            }
+            RunEvent::Missed { round, step, peers } => {
+                self.miss(shape, node, *round, peers.iter().map(|&peer| (*step, peer)));
+            }
+            RunEvent::Mixed { round, missing, late } => self.mixed(shape, node, (*round, missing, late)),
+            RunEvent::Resumed { .. } => self.on_resumed(node),
+            _ => {}
+        }
     }
 
-    /// Unit losses towards each coalition, and the analysis; or why there is none but `local`.
-    pub(super) fn units(
-        &self,
-        shape: &Shape,
-        coalitions: &[Watchers],
-    ) -> Result<(Vec<Vec<f64>>, &'static str), &'static str> {
+    fn lost_line(&mut self) {
+        self.uncovered = Some(LOST_LINE);
+    }
+
+    fn units(&self, shape: &Shape, coalitions: &[Watchers]) -> Priced {
         let Algorithm::Gossip(settings) = &shape.algorithm else { return Err("") };
         if shape.nodes > MOST_PRICED_NODES {
             return Err(TOO_MANY);
@@ -199,26 +195,8 @@ impl GossipFold {
         })
     }
 
-    /// ε of all pairs with these watchers.
-    pub(super) fn table(&self, shape: &Shape, tally: &Tally, watchers: Vec<usize>, local: &[f64]) -> Table {
-        let alone: Result<Vec<Watchers>, NetworkError> =
-            watchers.iter().map(|&watcher| Watchers::new(&[watcher], shape.nodes)).collect();
-        match alone.map_err(|_| NOTHING_ELSE).and_then(|alone| self.units(shape, &alone)) {
-            Ok((units, name)) => {
-                let mu2 = scaled(shape, tally, &units);
-                Table::of_mu2(watchers, &mu2, (local, shape.delta), name.to_owned())
-            }
-            Err(why) => Table::local(watchers, local, why),
-        }
-    }
-
-    /// The run with the weights that were applied.
-    fn run(&self, shape: &Shape, settings: &GossipSettings) -> Result<Run, NetworkError> {
-        let last = self.rounds.keys().next_back().copied().unwrap_or(0);
-        debug_assert!(last < shape.rounds.max(1), "no round behind the last is kept");
-        let empty = Round::default();
-        let phase = |at: u32| self.rounds.get(&at).unwrap_or(&empty).phase(shape.nodes, settings, at);
-        Run::new(shape.nodes, (0..=last).map(phase).collect::<Result<_, _>>()?)
+    fn copy(&self) -> Box<dyn Fold> {
+        Box::new(self.clone())
     }
 }
 
@@ -333,12 +311,4 @@ fn not_below_what_was_sent(run: &Run, coalitions: &[Watchers], units: &mut [Vec<
             *unit = unit.max(least);
         }
     }
-}
-
-/// Unit losses in μ²: each source's change relative to the least noise that hides it, and the dearest kind of contribution.
-pub(super) fn scaled(shape: &Shape, tally: &Tally, units: &[Vec<f64>]) -> Vec<Vec<f64>> {
-    let price = tally.dearest().unwrap_or_else(|| ReleaseKind::of(&shape.release)).gaussian_price();
-    let exposure: Vec<f64> = (0..shape.nodes).map(|node| shape.exposure(node)).collect();
-    let mu2 = |(unit, exposure): (&f64, &f64)| price.of(unit * exposure);
-    units.iter().map(|row| row.iter().zip(&exposure).map(mu2).collect()).collect()
 }

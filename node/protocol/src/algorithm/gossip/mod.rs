@@ -14,11 +14,14 @@
 
 mod absence;
 mod behind;
+mod fold;
 mod inbox;
 mod mix;
+mod mixing;
 mod plan;
 mod receive;
 mod say;
+mod settings;
 
 use std::sync::Arc;
 
@@ -27,15 +30,18 @@ use privacy::mechanisms::MessageNoise;
 use privacy::noise::NoiseSource;
 
 use self::absence::Absences;
+pub(crate) use self::fold::GossipFold;
 use self::inbox::Inbox;
-pub(crate) use self::plan::MixingPlan;
-use self::plan::StepPlan;
+pub(crate) use self::mixing::MixingPlan;
+use self::mixing::StepPlan;
 pub use self::say::Say;
+pub use self::settings::GossipSettings;
+use crate::algorithm::{Algorithm, Machine};
 use crate::contribution::Contribution;
 use crate::core::{Core, stepped};
 use crate::event::RunEvent;
 use crate::node::{Input, Snapshot};
-use crate::settings::{Algorithm, GossipSettings, Settings};
+use crate::settings::Settings;
 use crate::values::Values;
 use crate::work::Job;
 use crate::{PeerIx, Time, plausible};
@@ -107,44 +113,6 @@ impl Gossip {
             largest_squared: largest_state(settings, gossip).powi(2),
             returning: false,
         }
-    }
-
-    /// Takes over round and model. The optimiser begins anew: a snapshot of gossip holds parameters only.
-    pub(crate) fn restore(&mut self, snapshot: &Snapshot) {
-        self.round = snapshot.round;
-        if snapshot.model.len() == self.state.len() {
-            self.state = snapshot.model.clone();
-        }
-        self.returning = true;
-    }
-
-    pub(crate) fn handle(&mut self, core: &mut Core, input: Input) {
-        match input {
-            Input::Start if self.phase == Phase::Waiting => self.begin_round(core),
-            Input::Start | Input::Tick => {}
-            Input::Received { from, message } => self.on_message(core, from, message),
-            Input::Computed(computed) => self.contribution.on_computed(core, computed),
-            Input::Recorded(id) => self.on_recorded(core, id),
-        }
-        self.advance(core);
-    }
-
-    pub(crate) fn wake_at(&self) -> Option<Time> {
-        let (short, long) = self.patience;
-        (self.phase == Phase::Mixing).then(|| if self.awaits_only_hasty() { short } else { long })
-    }
-
-    pub(crate) fn model(&self) -> &[f32] {
-        self.state.as_slice()
-    }
-
-    pub(crate) fn round(&self) -> u32 {
-        self.round
-    }
-
-    /// What was sent in the last step, if nobody has it any more.
-    pub(crate) fn spare_memory(&mut self) -> Option<Vec<f32>> {
-        self.sent.take()?.into_unshared()
     }
 
     fn begin_round(&mut self, core: &mut Core) {
@@ -350,6 +318,46 @@ impl Gossip {
     }
 }
 
+impl Machine for Gossip {
+    /// Takes over round and model. The optimiser begins anew: a snapshot of gossip holds parameters only.
+    fn restore(&mut self, _settings: &Settings, snapshot: &Snapshot) {
+        self.round = snapshot.round;
+        if snapshot.model.len() == self.state.len() {
+            self.state = snapshot.model.clone();
+        }
+        self.returning = true;
+    }
+
+    fn handle(&mut self, core: &mut Core, input: Input) {
+        match input {
+            Input::Start if self.phase == Phase::Waiting => self.begin_round(core),
+            Input::Start | Input::Tick => {}
+            Input::Received { from, message } => self.on_message(core, from, message),
+            Input::Computed(computed) => self.contribution.on_computed(core, computed),
+            Input::Recorded(id) => self.on_recorded(core, id),
+        }
+        self.advance(core);
+    }
+
+    fn wake_at(&self) -> Option<Time> {
+        let (short, long) = self.patience;
+        (self.phase == Phase::Mixing).then(|| if self.awaits_only_hasty() { short } else { long })
+    }
+
+    fn model(&self) -> &[f32] {
+        self.state.as_slice()
+    }
+
+    fn round(&self) -> u32 {
+        self.round
+    }
+
+    /// What was sent in the last step, if nobody has it any more.
+    fn spare_memory(&mut self) -> Option<Vec<f32>> {
+        self.sent.take()?.into_unshared()
+    }
+}
+
 /// Largest norm of an honest state.
 fn largest_state(settings: &Settings, gossip: &GossipSettings) -> f64 {
     let rounds = f64::from(settings.rounds);
@@ -366,10 +374,10 @@ fn largest_state(settings: &Settings, gossip: &GossipSettings) -> f64 {
 }
 
 fn gossip_settings(settings: &Settings) -> &GossipSettings {
-    match &settings.algorithm {
-        Algorithm::Gossip(gossip) => gossip,
-        Algorithm::Rounds(_) | Algorithm::Walk(_) => unreachable!("the machine is chosen by the algorithm"),
-    }
+    let Algorithm::Gossip(gossip) = &settings.algorithm else {
+        unreachable!("the machine is chosen by the algorithm")
+    };
+    gossip
 }
 
 #[cfg(test)]

@@ -1,0 +1,35 @@
+//! An algorithm as a participant runs it.
+
+use crate::core::Core;
+use crate::node::{Input, Snapshot};
+use crate::settings::Settings;
+use crate::{PeerIx, Time};
+
+/// One participant's part in an algorithm. What all algorithms share is in the [`Core`].
+///
+/// Invariants: contributions go through [`Contribution`](crate::contribution::Contribution); what a peer sends can cost a fault, never a panic; the
+/// same inputs give the same outputs.
+pub(crate) trait Machine: Send {
+    /// Takes one input; messages were accepted by the core before.
+    fn handle(&mut self, core: &mut Core, input: Input);
+
+    /// A message of `from` was malformed, and is not handled.
+    fn on_refused(&mut self, _core: &mut Core, _from: PeerIx) {}
+
+    /// Takes over what was saved before a crash.
+    fn restore(&mut self, settings: &Settings, snapshot: &Snapshot);
+
+    /// When to come back if nothing happens before.
+    fn wake_at(&self) -> Option<Time>;
+
+    /// The model that the node holds now.
+    fn model(&self) -> &[f32];
+
+    /// The round that the node is in, or has finished last.
+    fn round(&self) -> u32;
+
+    /// The memory of a vector that is not needed any more.
+    fn spare_memory(&mut self) -> Option<Vec<f32>> {
+        None
+    }
+}

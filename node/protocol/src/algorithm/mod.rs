@@ -1,0 +1,131 @@
+//! The algorithms, one folder each: machine, settings, messages ([`gossip::Say`]), plan (the noise before a run) and fold (the price after it).
+//!
+//! Only this file, the messages and the configuration name them all. A new one is a folder, a variant here with a line in each `match`, a variant of
+//! [`Body`](crate::Body), its lines in the log and a word in the configuration; drivers, wire, report and page need not know it.
+
+mod fold;
+mod forecast;
+pub mod gossip;
+mod kind;
+mod machine;
+pub mod rounds;
+pub mod walk;
+
+use privacy::noise::NoiseSource;
+
+pub(crate) use fold::{Fold, Priced};
+pub(crate) use forecast::Forecast;
+pub(crate) use machine::Machine;
+
+use crate::PeerIx;
+use crate::config::{AlgorithmKind, Config};
+use crate::settings::Settings;
+use crate::setup::SetupError;
+use gossip::GossipSettings;
+use rounds::RoundsSettings;
+use walk::WalkSettings;
+
+/// Which algorithm, with its own settings.
+#[derive(Debug, Clone)]
+pub enum Algorithm {
+    /// Averaging rounds that end in exact consensus.
+    Rounds(RoundsSettings),
+    /// Gossip SGD, or one-shot averaging where `train` is false.
+    Gossip(GossipSettings),
+    /// A token that walks.
+    Walk(WalkSettings),
+}
+
+impl Algorithm {
+    /// The algorithm of a configuration. What only the simulator does to compare with has the settings of `rounds`, which nobody runs.
+    pub(crate) fn of(config: &Config, run_id: &str) -> Result<Self, SetupError> {
+        match config.algorithm.kind {
+            AlgorithmKind::Gossip => Ok(Self::Gossip(GossipSettings::of(config, run_id, true)?)),
+            AlgorithmKind::Mean => Ok(Self::Gossip(GossipSettings::of(config, run_id, false)?)),
+            AlgorithmKind::Walk => Ok(Self::Walk(WalkSettings::of(config)?)),
+            AlgorithmKind::Rounds
+            | AlgorithmKind::Alone
+            | AlgorithmKind::Central
+            | AlgorithmKind::Local
+            | AlgorithmKind::Fedavg => Ok(Self::Rounds(RoundsSettings::new(config.rounds))),
+        }
+    }
+
+    /// Rounds of the machine: hops of each token for a walk, one for `mean`.
+    pub(crate) fn rounds(config: &Config) -> Result<u32, SetupError> {
+        match config.algorithm.kind {
+            AlgorithmKind::Mean => Ok(1),
+            AlgorithmKind::Walk => walk::hops(config),
+            _ => Ok(config.rounds),
+        }
+    }
+
+    /// The participant at position `me`; `noise` is for messages.
+    pub(crate) fn machine(
+        me: PeerIx,
+        settings: &Settings,
+        noise: Option<Box<dyn NoiseSource>>,
+    ) -> Box<dyn Machine> {
+        match &settings.algorithm {
+            Self::Rounds(_) => Box::new(rounds::Rounds::new(settings)),
+            Self::Gossip(_) => Box::new(gossip::Gossip::new(me, settings, noise)),
+            Self::Walk(_) => Box::new(walk::Walk::new(settings)),
+        }
+    }
+
+    /// An empty fold over the log of a run.
+    pub(crate) fn fold(&self) -> Box<dyn Fold> {
+        match self {
+            Self::Rounds(_) => Box::new(rounds::RoundsFold::default()),
+            Self::Gossip(_) => Box::new(gossip::GossipFold::default()),
+            Self::Walk(_) => Box::new(walk::WalkFold::default()),
+        }
+    }
+
+    /// What is known of a run before it is made.
+    pub(crate) fn forecast(&self) -> &dyn Forecast {
+        match self {
+            Self::Rounds(settings) => settings,
+            Self::Gossip(settings) => settings,
+            Self::Walk(settings) => settings,
+        }
+    }
+
+    /// Whether an account settles round by round, pair by pair, so that it is cheap at any time; elsewhere each look prices the whole run.
+    pub fn settles_by_round(&self) -> bool {
+        matches!(self, Self::Rounds(_))
+    }
+
+    /// Who mixes with whom, where a schedule says so.
+    pub fn schedule(&self) -> Option<&topology::Schedule> {
+        match self {
+            Self::Gossip(settings) => Some(&settings.schedule),
+            Self::Rounds(_) | Self::Walk(_) => None,
+        }
+    }
+
+    /// Standard deviation of fresh noise on each message; 0 for none.
+    pub fn message_noise(&self) -> f64 {
+        match self {
+            Self::Gossip(settings) => settings.message_noise,
+            Self::Rounds(_) | Self::Walk(_) => 0.0,
+        }
+    }
+
+    /// Message noise as a multiple of the noise that one contribution leaves in a node's state.
+    #[must_use]
+    pub(crate) fn with_message_noise(mut self, config: &Config, contribution: f64) -> Self {
+        if let Self::Gossip(settings) = &mut self {
+            settings.set_message_noise(config, contribution);
+        }
+        self
+    }
+
+    /// Tokens that carry the model around; 0 where every node has one.
+    pub fn tokens(&self) -> usize {
+        match self {
+            Self::Walk(settings) => settings.starts.len(),
+            Self::Rounds(_) | Self::Gossip(_) => 0,
+        }
+    }
+}
