@@ -2,7 +2,6 @@
 
 use learn::data::Dataset;
 use protocol::Setup;
-use protocol::config::AlgorithmKind;
 use protocol::work::Adjacency;
 
 /// Rows so many times above the clip norm are cut to almost nothing.
@@ -30,7 +29,7 @@ pub(crate) fn about(setup: &Setup) -> Vec<String> {
             privacy.delta
         ));
     }
-    if setup.config.algorithm.kind != AlgorithmKind::Mean {
+    if setup.config.algorithm.kind.trains() {
         found.extend(setup.train.first().map(|data| of_data(data, privacy.clip_norm)).unwrap_or_default());
     }
     found

@@ -12,7 +12,7 @@ use learn::model::Model;
 use learn::optimiser::Schedule;
 use learn::train::Training;
 use protocol::Setup;
-use protocol::config::{AlgorithmKind, Config};
+use protocol::config::Config;
 use protocol::work::WorkSettings;
 use runtime::driver::Status;
 use serde::Serialize;
@@ -46,7 +46,7 @@ struct Verdict {
 impl Exam {
     /// An exam, where there are records to judge by.
     pub(super) fn of(setup: &Setup) -> Option<Self> {
-        if setup.config.algorithm.kind == AlgorithmKind::Mean {
+        if !setup.config.algorithm.kind.trains() {
             return None;
         }
         Some(Self {

@@ -3,7 +3,7 @@
 use super::check::{configuration, configuration_by_rule};
 use crate::failure::{Failure, Result};
 use learn::schema::Schema;
-use protocol::config::{AlgorithmKind, Config};
+use protocol::config::Config;
 use protocol::work::Adjacency;
 use runtime::swarm_file::{Member, SwarmFile};
 use runtime::{Multiaddr, PeerId, Secret};
@@ -75,7 +75,7 @@ fn schema(path: &Path, config: &Config) -> Result<Schema> {
             "its bounds and values come from one file: read every line, put in what is known about the columns, then delete `draft = true`",
         ));
     }
-    if schema.label.is_none() && config.algorithm.kind != AlgorithmKind::Mean {
+    if schema.label.is_none() && config.algorithm.kind.trains() {
         return Err(Failure::new(format!("`{}` does not say what is to be predicted", path.display()))
             .hint("add `label = \"COLUMN\"` under `[schema]`"));
     }
@@ -91,7 +91,7 @@ fn schema(path: &Path, config: &Config) -> Result<Schema> {
 fn needs_all_sizes(config: &Config) -> bool {
     config.batch_size.is_none()
         && config.privacy.adjacency == Adjacency::Record
-        && config.algorithm.kind != AlgorithmKind::Mean
+        && config.algorithm.kind.trains()
 }
 
 /// A run with other numbers could never start.
