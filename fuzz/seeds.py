@@ -33,7 +33,7 @@ def many(items):
     return number(len(items)) + b"".join(items)
 
 
-def frame(content, values=(), version=3, kind="f"):
+def frame(content, values=(), version=4, kind="f"):
     """A frame; behind it numbers: `f` real, `I` modulo 2^32, `Q` modulo 2^64."""
     announced = number(" fIQ".index(kind)) + number(len(values)) if values else number(0)
     header = bytes([version]) + announced + content
@@ -62,9 +62,9 @@ DIGEST = hashlib.sha256(CONFIG.encode()).digest()[:16]
 SCHEMA = hashlib.sha256(b"features 2\ntarget classes\nclasses 2\n").digest()[:16]
 
 
-def card(run="digits", digest=DIGEST, standing=number(0), addresses=("/ip4/127.0.0.1/tcp/7000",), schema=SCHEMA):
+def card(run="digits", digest=DIGEST, standing=number(0), addresses=("/ip4/127.0.0.1/tcp/7000",), schema=SCHEMA, name="north"):
     about = text(run) + digest + schema + number(1 << 40)
-    return frame(number(2) + about + standing + many([text(a) for a in addresses]))
+    return frame(number(2) + about + standing + many([text(a) for a in addresses]) + text(name))
 
 
 def names(*words):
@@ -75,8 +75,10 @@ def schema(features=2, target="classes", classes=b"\1\2", columns=b"\0", class_n
     return frame(number(10) + number(features) + text(target) + classes + columns + class_names)
 
 
-running = number(1) + many([text(PEER), text(OTHER)])
-ballot = number(2) + number(1)
+running = number(1) + many([text(PEER), text(OTHER)]) + number(1) + many([text(bytes(64)), text(bytes(64))])
+# Messages of the agreement, little-endian behind the number of their kind: which decisions come after epoch 5; stop before round 9.
+ASK = b"\x09\x02" + struct.pack("<I", 5)
+BOUNDARY = b"\x0a" + struct.pack("<II", 1, 9)
 FRAMES = {
     "greeting": frame(number(0) + bytes(32)),
     "proof": frame(number(1) + bytes(range(32))),
@@ -86,11 +88,11 @@ FRAMES = {
     "schema": schema(columns=names("a", "b"), class_names=names("no", "yes")),
     "refuse": frame(number(4) + number(1) + text("somebody else is here")),
     "members": frame(number(5) + many([text(PEER) + many([text("/dns4/a.example/tcp/7000")])])),
-    "confirm": frame(number(6) + number(1) + many([text(PEER), text(OTHER)])),
+    "confirm": frame(number(6) + number(1) + many([text(PEER), text(OTHER)]) + text(bytes(64))),
     "finished": frame(number(7)),
     "alive": frame(number(8) + b"\1"),
     "sum": message(rounds(0, number(0), number(2), DIGEST, b"\0"), (1.0, -2.5, 0.0)),
-    "sum-not-finite": message(rounds(0, number(0), number(2), DIGEST, b"\1"), (float("nan"), float("inf"))),
+    "sum-not-finite": message(rounds(0, number(0), number(2), DIGEST, b"\0"), (float("nan"), float("inf"))),
     "sum-modulo-32": message(rounds(0, number(0), number(2), DIGEST, b"\0"), (1, 1 << 31, (1 << 32) - 1), kind="I"),
     "sum-modulo-64": message(rounds(0, number(0), number(2), DIGEST, b"\0"), (1, 1 << 63, (1 << 64) - 1), kind="Q"),
     "state": message(STATE, (0.5,) * 64),
@@ -99,19 +101,20 @@ FRAMES = {
     "token-safe": message(walk(2, number(1), number(0), number(1))),
     "nudge": message(NUDGE),
     "not-yet": message(NOT_YET, run=(1 << 64) - 1, round=(1 << 32) - 1),
-    "prepare": message(rounds(1, number(1), ballot, number(0))),
-    "promise": message(rounds(1, number(1), ballot, number(1), b"\0", number(3), DIGEST, number(4), many([]))),
-    "fetch": message(rounds(2, DIGEST)),
+    "sum-signed": message(rounds(0, number(0), number(2), DIGEST, b"\1", text(bytes(64))), (1.0,)),
+    "ask": message(rounds(1, text(ASK))),
+    "boundary": message(rounds(1, text(BOUNDARY))),
+    "fetch": message(rounds(2, text("ab" * 32))),
     "model": message(rounds(3, number(5)), (1.0, 2.0)),
-    "knock": message(rounds(4, number(2))),
+    "key": message(rounds(4, bytes(range(32)), b"\1")),
     "over": message(walk(3, number(0))),
     "other-version": frame(number(7), version=2),
     "forged-length": struct.pack("<I", 0xFFFFFFFF) + b"\1\0\7",
     "forged-list": frame(number(5) + number((1 << 64) - 1)),
     "forged-numbers": message(STATE, (0.5,)).replace(b"\1\1\t", b"\1\xfa\t", 1),
-    "forged-width": message(STATE, (0.5, 0.25)).replace(b"\3\1\2\t", b"\3\3\2\t", 1),
-    "forged-kind": message(STATE, (0.5,)).replace(b"\3\1\1\t", b"\3\4\1\t", 1),
-    "forged-none": frame(number(7)).replace(b"\3\0\7", b"\3\1\0\7", 1).replace(b"\3\0\0\0", b"\4\0\0\0", 1),
+    "forged-width": message(STATE, (0.5, 0.25)).replace(b"\4\1\2\t", b"\4\3\2\t", 1),
+    "forged-kind": message(STATE, (0.5,)).replace(b"\4\1\1\t", b"\4\4\1\t", 1),
+    "forged-none": frame(number(7)).replace(b"\4\0\7", b"\4\1\0\7", 1).replace(b"\3\0\0\0", b"\4\0\0\0", 1),
     "empty": b"",
 }
 for name, content in FRAMES.items():
@@ -128,8 +131,48 @@ put("hello", "schema-without-names", card(schema=bytes(16)) + schema())
 put("hello", "refused", FRAMES["refuse"])
 put("hello", "stranger", FRAMES["greeting"] + FRAMES["proof"])
 put("hello", "disorder", FRAMES["alive"] + FRAMES["alive"])
-put("hello", "roster-of-nobody", card(standing=number(1) + many([text(b""), text(b"\0")]), addresses=("", "/ip4", "/ip6/::1/tcp/99999")))
+put("hello", "roster-of-nobody", card(standing=number(1) + many([text(b""), text(b"\0")]) + number(0) + many([]), addresses=("", "/ip4", "/ip6/::1/tcp/99999")))
 put("hello", "long-for-a-stranger", struct.pack("<I", 257) + bytes(257))
+
+# What one hostile member says to another in an assembly: letters behind lengths of two bytes; the first byte says whether it has begun.
+def letters(first, *all):
+    return bytes([first]) + b"".join(struct.pack("<H", len(letter)) + letter for letter in all)
+
+
+def far(n):
+    return struct.pack("<I", n)
+
+
+HEARD = b"\x01" + far(1) + far(1) + far(2) + bytes(32)
+DECIDED = b"\x08" + far(0)
+VOICE = far(1) + bytes(32) + far(1) + bytes(32) + far(3) + bytes(64)
+put("agreement", "silent", letters(0))
+put("agreement", "asks", letters(1, ASK, b"\x09\x01" + far(1) + far(1), b"\x09\x00" + far(1) + far(0)))
+put("agreement", "far", letters(1, BOUNDARY, b"\x0a" + far(1 << 30) + far(1 << 30), b"\x09\x01" + far(1 << 30) + far(1 << 30)))
+put("agreement", "heard", letters(1, HEARD, HEARD))
+put("agreement", "nothing-decided", letters(0, DECIDED, DECIDED))
+put("agreement", "votes", letters(1, b"\x05" + VOICE, b"\x07" + VOICE))
+put("agreement", "reserve", letters(0, b"\x0b" + far(3) + bytes(8) + bytes(64), b"\x0c\x00"))
+put("agreement", "forged-list", letters(1, b"\x08" + far(0xFFFFFFFF), b"\x03" + far(0xFFFFFFFF) + b"\0"))
+put("agreement", "cut", letters(1, ASK)[:-3])
+
+
+# A script for a node that gathers: what happens, who, by whose signatures, attempt, time.
+def script(pinned, *lines):
+    return bytes([pinned]) + b"".join(struct.pack("<BBBHB", *line) for line in lines)
+
+
+LINKS = [(0, 0, 0, 0, 0), (0, 1, 0, 0, 0), (0, 2, 0, 0, 0)]
+put("gathering", "nobody", script(0, (4, 0, 0, 0, 255)))
+put("gathering", "links", script(0, *LINKS, (4, 0, 0, 0, 1)))
+put("gathering", "hostile-pair", script(0, (0, 1, 0, 0, 0), (0, 2, 0, 0, 0), (2, 13, 0x12, 0, 0), (2, 13, 0x23, 0, 0)))
+put("gathering", "forged-running", script(0, *LINKS, (3, 7, 1, 0, 0), (3, 7, 2, 0, 0), (3, 15, 2, 0, 0), (3, 14, 2, 0, 0)))
+put("gathering", "honest-by-others", script(0, *LINKS, (2, 7, 0x02, 0, 0), (2, 7, 0x03, 0, 0), (2, 7, 0x12, 0, 0), (2, 7, 0x23, 0, 0)))
+put("gathering", "last-attempt", script(0, *LINKS, (2, 13, 0x12, 0xFFFF, 0), (4, 0, 0, 0, 70), (2, 7, 0x12, 0xFFFF, 0), (4, 0, 0, 0, 70)))
+put("gathering", "comes-and-goes", script(0, *LINKS, (1, 1, 0, 0, 0), (4, 0, 0, 0, 255), (0, 1, 0, 0, 0), (4, 0, 0, 0, 1)))
+put("gathering", "pinned", script(1, (0, 0, 0, 0, 0), (4, 0, 0, 0, 61), (4, 0, 0, 0, 61)))
+put("gathering", "pinned-other-roster", script(1, *LINKS[2:], (3, 13, 2, 0, 0), (2, 13, 0x12, 0, 0), (4, 0, 0, 0, 255)))
+put("gathering", "cut", script(1, *LINKS)[:-2])
 
 # Swarm files: digests that are wrong are put right by the target.
 SWARM = 'name = "digits"\nnodes = {nodes}\nsecret = "{secret}"\ndigest = "{digest}"\n'
@@ -293,3 +336,39 @@ put("question", 'empty', '')
 put("question", 'unicode', "SELECT count(*) FROM swarm WHERE région = 'é'")
 put("question", 'large', 'SELECT count(*) FROM swarm GROUP BY bin(age, 60000), bin(x, 60000), bin(age, 999)')
 put("question", "deep", "SELECT count(*) FROM swarm WHERE " + "(" * 60 + "age = 1" + ")" * 60)
+
+
+# Ledgers: places in the file of a small one and what stands there now; also, a file by itself.
+def edits(*pairs):
+    return b"".join(struct.pack("<IB", place, value) for place, value in pairs)
+
+
+put("ledger", "whole", b"")
+put("ledger", "magic", edits((0, 0)))
+put("ledger", "god-byte-primary", edits((9, 1)))
+put("ledger", "god-byte-recovery", edits((9, 2)))
+put("ledger", "god-byte-all", edits((9, 255)))
+put("ledger", "page-size", edits((12, 255), (13, 255)))
+put("ledger", "header-zeros", edits(*[(at, 0) for at in range(64, 192)]))
+put("ledger", "slots-of-ones", edits(*[(at, 255) for at in range(64, 320)]))
+put("ledger", "page-of-zeros", edits(*[(4096 + at, 0) for at in range(0, 4096, 3)]))
+put("ledger", "scattered", edits(*[(at * 7919, at % 256) for at in range(200)]))
+put("ledger", "only-magic", b"redb\x1a\x0a\xa9\x0d\x0a" + bytes(600))
+
+# Requests of visitors.
+def request(line, *headers, body=""):
+    return "\r\n".join([line, *headers, "", body])
+
+
+put("http", "page", request("GET / HTTP/1.1", "Host: localhost"))
+put("http", "run", request("GET /api/run HTTP/1.1", "Host: localhost"))
+put("http", "bearer", request("GET /api/run HTTP/1.1", "Host: localhost", "Authorization: Bearer wrong"))
+put("http", "query", request("GET /api/status?token=%41%zz%&token=b HTTP/1.1", "Host: localhost"))
+put("http", "two-hosts", request("GET /metrics HTTP/1.1", "Host: localhost", "Host: evil.example"))
+put("http", "post", request("POST /api/run HTTP/1.1", "Host: localhost", "Content-Length: 5", body="hello"))
+put("http", "chunked", request("GET / HTTP/1.1", "Host: a", "Transfer-Encoding: chunked", body="5\r\nhello\r\n0\r\n\r\n"))
+put("http", "pipelined", request("GET /healthz HTTP/1.1", "Host: a") + request("GET /api/run HTTP/1.1", "Host: a"))
+put("http", "traversal", request("GET /../../etc/passwd HTTP/1.1", "Host: localhost"))
+put("http", "long-path", request("GET /" + "a" * 9000 + " HTTP/1.1", "Host: localhost"))
+put("http", "old", "GET / HTTP/0.9\r\n\r\n")
+put("http", "noise", bytes(range(256)))

@@ -12,10 +12,11 @@ use std::sync::OnceLock;
 use std::task::{Context, Poll, Waker};
 
 use learn::data::{ArrayOptions, Categorical, CsvOptions, Missing, TargetKind, read_arrays, read_csv};
-use protocol::Setup;
 use protocol::account::{Account, Shape};
+use protocol::agreement::{self, Agreement, Credentials, Standing};
 use protocol::config::Config;
 use protocol::log::Log;
+use protocol::{Setup, Time};
 use runtime::swarm_file::{SwarmFile, SwarmFileError};
 use runtime::wire::{self, Frame, Limits};
 
@@ -23,7 +24,7 @@ use runtime::wire::{self, Frame, Limits};
 pub type Target = (&'static str, fn(&[u8]));
 
 /// All of them.
-pub const TARGETS: [Target; 10] = [
+pub const TARGETS: [Target; 14] = [
     ("frame", frame),
     ("hello", hello),
     ("swarm_file", swarm_file),
@@ -34,7 +35,54 @@ pub const TARGETS: [Target; 10] = [
     ("edges", edges),
     ("log", log),
     ("question", question),
+    ("agreement", agreement),
+    ("gathering", gathering),
+    ("ledger", ledger),
+    ("http", http),
 ];
+
+/// A ledger whose file was changed: five bytes are a place and what stands there now. It is refused with a reason, or has records that were written, in order.
+pub fn ledger(bytes: &[u8]) {
+    let (whole, records) = a_ledger();
+    let mut damaged = whole.clone();
+    for edit in bytes.chunks_exact(5) {
+        let place = u32::from_le_bytes([edit[0], edit[1], edit[2], edit[3]]) as usize % damaged.len();
+        damaged[place] = edit[4];
+    }
+    for file in [damaged, bytes.to_vec()] {
+        match runtime::ledger::examine(file) {
+            // Without its count an older state of the whole file cannot be told.
+            Ok(contents) => assert!(records.starts_with(&contents.records)),
+            Err(reason) => assert!(!reason.is_empty()),
+        }
+    }
+}
+
+/// The file of a small ledger, and its records.
+fn a_ledger() -> &'static (Vec<u8>, Vec<protocol::Record>) {
+    static LEDGER: OnceLock<(Vec<u8>, Vec<protocol::Record>)> = OnceLock::new();
+    LEDGER.get_or_init(|| {
+        // Under the fuzzer a panic ends the process at once, even one that is caught; here it is an answer.
+        let _ = std::panic::take_hook();
+        let folder = tempfile::tempdir().expect("a folder");
+        let owner = runtime::ledger::Owner { identity: "me".into(), run: "run".into() };
+        let (ledger, _) = runtime::ledger::Ledger::open(folder.path(), &owner).expect("a ledger");
+        let release = privacy::event::DpEvent::Gaussian { noise_multiplier: 1.5 };
+        let record = |id| protocol::Record { id, round: id as u32, release: release.clone(), among: None };
+        (0..30).for_each(|id| ledger.record(&record(id), None).expect("room for it"));
+        drop(ledger);
+        let bytes = std::fs::read(folder.path().join(runtime::ledger::FILE)).expect("a file");
+        (bytes, (0..30).map(record).collect())
+    })
+}
+
+/// Whatever a visitor of the page sends: an answer of HTTP or none, and nothing of the run without the token.
+pub fn http(bytes: &[u8]) {
+    let answer = dashboard::heard(bytes, "a-token-that-no-case-has");
+    let text = String::from_utf8_lossy(&answer);
+    assert!(text.is_empty() || text.starts_with("HTTP/1."), "{text}");
+    assert!(!text.contains("a-secret-run"), "{text}");
+}
 
 /// Frames of members and of strangers: whatever can be read is written as it was.
 pub fn frame(bytes: &[u8]) {
@@ -55,6 +103,66 @@ pub fn read_frame(mut bytes: &[u8], limits: Limits) -> Option<Frame> {
         Poll::Ready(frame) => frame.ok(),
         Poll::Pending => unreachable!("all bytes are there"),
     }
+}
+
+/// Whatever one member of four says in an assembly, in whatever order: it decides nothing alone, and makes nobody talk without end.
+pub fn agreement(bytes: &[u8]) {
+    let Some((&begun, mut rest)) = bytes.split_first() else { return };
+    let credentials = member();
+    let mut machine = Agreement::new(credentials.charter.clone(), credentials.keys.clone(), 0);
+    let mut now = Time(0);
+    if begun % 2 == 1 {
+        let model = credentials.charter.genesis().model;
+        let (rounds, tokens, proofs) = (Vec::new(), Vec::new(), Vec::new());
+        let standing = Standing {
+            key: [1; 32],
+            model,
+            before: None,
+            next_round: 1,
+            rounds,
+            tokens,
+            proofs,
+            leaving: false,
+        };
+        machine.handle(now, agreement::Input::Call(Box::new(standing)));
+    }
+    while let Some((length, after)) = rest.split_first_chunk::<2>() {
+        let length = usize::from(u16::from_le_bytes(*length)).min(after.len());
+        let (letter, after) = after.split_at(length);
+        rest = after;
+        if let Ok(message) = agreement::Message::from_bytes(letter) {
+            assert_eq!(message.to_bytes(), letter, "one form in bytes");
+            machine.handle(now, agreement::Input::Received { from: 3, message });
+        }
+        now = now.after(300_000);
+        machine.handle(now, agreement::Input::Tick);
+        let outputs = std::iter::from_fn(|| machine.poll_output()).count();
+        assert!(outputs < 64, "{outputs} outputs");
+        assert_eq!(machine.decision().epoch, 0, "one member decided");
+    }
+}
+
+/// Whatever peers say and sign before the start: a node begins with nobody who has not signed, and where members are pinned with them alone.
+pub fn gathering(bytes: &[u8]) {
+    assert!(!runtime::gathering::hearing::begins_wrongly(bytes), "a roster that was not agreed on");
+}
+
+/// The first of four members, of whom one may be hostile.
+fn member() -> &'static Credentials {
+    static MEMBER: OnceLock<Credentials> = OnceLock::new();
+    MEMBER.get_or_init(|| {
+        let seeds: Vec<[u8; 32]> = (1..=4).map(|member| [member; 32]).collect();
+        let terms = agreement::Terms {
+            name: "fuzz".into(),
+            config: agreement::Fingerprint::default(),
+            roster: seeds.iter().map(agreement::Ed25519::public).collect(),
+            hostile: 1,
+            rounds: 9,
+            model: agreement::Fingerprint::default(),
+            seats: vec![[0; 32]; 4],
+        };
+        Credentials::new(terms, &seeds[0], (1_000_000, 250_000)).expect("four members")
+    })
 }
 
 /// Everything that a peer can say in a hello: no bytes prove anything, and no card is trusted to be well-formed.

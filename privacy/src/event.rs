@@ -13,7 +13,7 @@ const MAX_DEPTH: usize = 32;
 
 /// One release, or a composition of releases.
 ///
-/// Noise multipliers are noise divided by sensitivity, for the adjacency of the report (see [`Adjacency`]).
+/// Noise multipliers are noise divided by sensitivity, for the adjacency of the report (see [`Neighbours`]).
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "kind", rename_all = "snake_case", deny_unknown_fields)]
 pub enum DpEvent {
@@ -93,7 +93,7 @@ pub enum DpEvent {
 /// Which inputs count as neighbours in an event's guarantee.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Adjacency {
+pub enum Neighbours {
     /// The event's numbers hold for whichever relation its sensitivity was taken under.
     Any,
     /// One record is added or removed (Poisson sampling).
@@ -225,7 +225,7 @@ impl DpEvent {
     ///
     /// # Errors
     /// When parts of it are about different relations.
-    pub fn adjacency(&self) -> Result<Adjacency, EventError> {
+    pub fn adjacency(&self) -> Result<Neighbours, EventError> {
         match self {
             Self::Gaussian { .. }
             | Self::Laplace { .. }
@@ -234,12 +234,12 @@ impl DpEvent {
             | Self::PureDp { .. }
             | Self::ApproximateDp { .. }
             | Self::ZeroConcentrated { .. }
-            | Self::NonPrivate => Ok(Adjacency::Any),
-            Self::PoissonSampled { event, .. } => event.adjacency()?.and(Adjacency::AddOrRemove),
-            Self::SampledWithoutReplacement { event, .. } => event.adjacency()?.and(Adjacency::Replace),
+            | Self::NonPrivate => Ok(Neighbours::Any),
+            Self::PoissonSampled { event, .. } => event.adjacency()?.and(Neighbours::AddOrRemove),
+            Self::SampledWithoutReplacement { event, .. } => event.adjacency()?.and(Neighbours::Replace),
             Self::Composed { event, .. } => event.adjacency(),
             Self::Sequence { events } => {
-                events.iter().try_fold(Adjacency::Any, |all, event| all.and(event.adjacency()?))
+                events.iter().try_fold(Neighbours::Any, |all, event| all.and(event.adjacency()?))
             }
         }
     }
@@ -285,7 +285,7 @@ impl DpEvent {
     }
 }
 
-impl Adjacency {
+impl Neighbours {
     /// The relation of a composition of two parts.
     ///
     /// # Errors
@@ -380,8 +380,8 @@ mod tests {
     fn adding_and_replacing_do_not_mix() {
         let poisson = gaussian(1.0).poisson_sampled(0.1);
         let fixed = gaussian(1.0).sampled_without_replacement(1, 10);
-        assert_eq!(poisson.adjacency(), Ok(Adjacency::AddOrRemove));
-        assert_eq!(fixed.adjacency(), Ok(Adjacency::Replace));
+        assert_eq!(poisson.adjacency(), Ok(Neighbours::AddOrRemove));
+        assert_eq!(fixed.adjacency(), Ok(Neighbours::Replace));
         let mixed = DpEvent::Sequence { events: vec![poisson, fixed] };
         assert_eq!(mixed.validate(), Err(EventError::MixedAdjacency));
     }

@@ -7,7 +7,7 @@
 //! - `alone`: nobody exchanges anything; each node spends its budget on its own model.
 
 use learn::data::Dataset;
-use learn::gradient::{GradientError, PoissonSampler, SamplingRate, Workspace};
+use learn::gradient::{GradientError, PoissonSampler, SamplingRate, Shareable, Workspace};
 use learn::model::{self, Model};
 use learn::optimiser::Optimiser;
 use learn::train::{TrainError, Training};
@@ -75,7 +75,7 @@ pub struct Progress<'a> {
 pub fn run(setup: &Setup, observe: &mut dyn FnMut(&Progress<'_>)) -> Result<(), BaselineError> {
     match setup.config.algorithm.kind {
         AlgorithmKind::Central => match setup.work.unit {
-            Unit::Record { .. } => central_records(setup, observe),
+            Unit::Record { .. } | Unit::Person { .. } => central_records(setup, observe),
             Unit::Node { .. } | Unit::Value => central_nodes(setup, observe),
         },
         AlgorithmKind::Local => averaged(setup, 1, observe),
@@ -88,7 +88,7 @@ pub fn run(setup: &Setup, observe: &mut dyn FnMut(&Progress<'_>)) -> Result<(), 
 /// Releases of one node per round: at record level every local step is one.
 fn local_releases(setup: &Setup) -> u64 {
     match setup.work.unit {
-        Unit::Record { .. } => setup.config.local_steps,
+        Unit::Record { .. } | Unit::Person { .. } => setup.config.local_steps,
         Unit::Node { .. } | Unit::Value => 1,
     }
 }
@@ -234,7 +234,9 @@ fn mean_contribution(
     let all = all?;
     let mut sum = vec![0.0_f64; params.len()];
     for computed in &all {
-        sum.iter_mut().zip(computed.contribution.values()).for_each(|(sum, &value)| *sum += f64::from(value));
+        sum.iter_mut()
+            .zip(computed.contribution.reals().map_or(&[][..], Shareable::values))
+            .for_each(|(sum, &value)| *sum += f64::from(value));
     }
     let count = all.len() as f64;
     let losses: Option<Vec<f64>> = all.iter().map(|computed| computed.loss).collect();
@@ -301,7 +303,8 @@ fn own_steps(setup: &Setup, first: u64, steps: u64, nodes: &mut [Own]) -> Result
             let data = (setup.model.as_ref(), &setup.train[node]);
             let computed = contribute(&setup.work, data, &job, workspace, &mut noise(setup, node, at))?;
             loss = loss.or(computed.loss);
-            let mut gradient = computed.contribution.into_values();
+            let mut gradient =
+                computed.contribution.into_reals().map_or_else(Vec::new, Shareable::into_values);
             step(setup, at, &mut own.params, &mut gradient, own.optimiser.as_mut());
         }
         Ok::<_, TrainError>(loss)

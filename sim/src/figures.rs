@@ -2,7 +2,7 @@
 
 use privacy::event::DpEvent;
 use protocol::Setup;
-use protocol::account::{Figure, Summary, mu2_through};
+use protocol::account::{Coalition, Figure, Summary, mu2_through};
 
 /// What so many releases cost anybody who sees them all.
 ///
@@ -23,6 +23,11 @@ pub(crate) fn uniform(setup: &Setup, figure: &Figure, releases: u64) -> Summary 
         private: false,
         worst: figure.clone(),
         mean: figure.clone(),
+        coalition: Some(Coalition {
+            epsilon: figure.epsilon,
+            members: setup.config.privacy.colluders,
+            analysis: figure.analysis.clone(),
+        }),
         local: figure.clone(),
         releases,
         broken_rounds: 0,

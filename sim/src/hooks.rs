@@ -4,10 +4,11 @@ use std::sync::Arc;
 
 use learn::train::TrainError;
 use privacy::noise::NoiseSource;
-use protocol::work::{Computed, Desk, Job};
+use protocol::masks::Masks;
+use protocol::work::{Computed, Desk, Job, carry_out};
 use protocol::{Message, PeerIx, Settings, Setup, Time};
 
-use crate::noise::{contribution_noise, message_noise};
+use crate::noise::{contribution_noise, masks_are_cheap, message_noise, seeded_masks};
 
 /// A message at the moment when its receiver sees it, whatever the receiver makes of it.
 #[derive(Debug, Clone, Copy)]
@@ -52,7 +53,7 @@ pub trait Hook: Sync {
     fn contribution(&self, due: &Due<'_>, desk: &mut Desk<'_>) -> Result<Computed, TrainError> {
         let setup = due.setup;
         let mut noise = contribution_noise(setup.config.seed, due.node, due.count);
-        setup.door.contribute(desk, due.job, &mut noise)
+        carry_out(setup.door.as_ref(), desk, due.job, &mut noise)
     }
 
     /// What a node goes by: the same at all nodes, but for limits of its own.
@@ -64,6 +65,16 @@ pub trait Hook: Sync {
     /// The source of message noise for a node's life, where the algorithm adds some.
     fn message_noise(&self, setup: &Setup, node: PeerIx, life: u32) -> Box<dyn NoiseSource> {
         Box::new(message_noise(setup.config.seed, node, life))
+    }
+
+    /// The masks of a node's life, where rounds are masked: real ones, but for runs so large that they would cost more than everything else. They
+    /// cancel, so that nothing but the messages on their way is different.
+    fn masks(&self, setup: &Setup, node: PeerIx, life: u32) -> Masks {
+        if masks_are_cheap(setup) {
+            seeded_masks(setup.config.seed, node, life)
+        } else {
+            Masks::DangerPretended
+        }
     }
 }
 

@@ -1,7 +1,8 @@
 //! The seeded noise of a simulation: one stream per contribution, so that it does not depend on the order of work.
 
-use privacy::noise::{SeededNoise, danger_from_seed};
-use protocol::PeerIx;
+use privacy::noise::{NoiseSource, SeededNoise, danger_from_seed};
+use protocol::masks::{MaskSecret, Masks};
+use protocol::{PeerIx, Setup};
 
 /// The noise of the `count`-th contribution that `node` computes in a run with this root seed.
 ///
@@ -17,6 +18,27 @@ pub fn contribution_noise(seed: u64, node: PeerIx, count: u32) -> SeededNoise {
 /// None, as [`contribution_noise`].
 pub fn message_noise(seed: u64, node: PeerIx, life: u32) -> SeededNoise {
     danger_from_seed(mix(seed, node, life), "noise/messages")
+}
+
+/// The masks of `node` in its `life`-th life.
+///
+/// # Guarantee
+/// None, as [`contribution_noise`]: they are real, and anyone who knows the seed can take them off.
+pub fn seeded_masks(seed: u64, node: PeerIx, life: u32) -> Masks {
+    let mut words = [0; 4];
+    danger_from_seed(mix(seed, node, life), "masks").words(&mut words);
+    let mut secret = [0; 32];
+    secret.as_chunks_mut::<8>().0.iter_mut().zip(words).for_each(|(bytes, word)| *bytes = word.to_le_bytes());
+    Masks::Real(MaskSecret::new(secret))
+}
+
+/// Words of masks that a round may take before they are left out.
+const MOST_MASK_WORDS: usize = 1 << 26;
+
+/// Whether the masks of all pairs cost less than a fraction of a second a round.
+pub(crate) fn masks_are_cheap(setup: &Setup) -> bool {
+    let words = setup.settings.nodes.saturating_pow(2).saturating_mul(setup.settings.initial.len());
+    words <= MOST_MASK_WORDS
 }
 
 /// A seed of its own for each (node, count): a bijection of the pair for a fixed seed, so that no two collide.

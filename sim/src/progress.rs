@@ -83,6 +83,8 @@ impl Progress {
             }
             RunEvent::Run { .. }
             | RunEvent::Resumed { .. }
+            | RunEvent::Declared(_)
+            | RunEvent::Named { .. }
             | RunEvent::Refused { .. }
             | RunEvent::Missed { .. }
             | RunEvent::Offered { .. }
@@ -91,6 +93,7 @@ impl Progress {
             | RunEvent::PeerFault { .. }
             | RunEvent::Late { .. }
             | RunEvent::Outside { .. }
+            | RunEvent::Waiting { .. }
             | RunEvent::LostLines { .. } => {}
         }
     }
@@ -152,7 +155,14 @@ mod tests {
     }
 
     fn released(node: PeerIx, round: u32, loss: f64) -> Line {
-        let event = RunEvent::Released { round, token: 0, generation: 0, release: None, loss: Some(loss) };
+        let event = RunEvent::Released {
+            round,
+            token: 0,
+            generation: 0,
+            release: None,
+            among: None,
+            loss: Some(loss),
+        };
         Line { time: 0, node, event }
     }
 

@@ -14,7 +14,7 @@ pub(crate) struct Line {
 
 /// What happened in a shard in one window, besides messages. Lines are by node, then in order.
 #[derive(Default)]
-pub(crate) struct Report {
+pub(crate) struct Said {
     pub(crate) lines: Vec<Line>,
     /// Nodes that lost their memory or came back.
     pub(crate) presence: Vec<PeerIx>,
@@ -25,7 +25,7 @@ pub(crate) struct Report {
     pub(crate) error: Option<(u64, PeerIx, SimError)>,
 }
 
-impl Report {
+impl Said {
     pub(crate) fn fail(&mut self, time: u64, node: PeerIx, error: SimError) {
         if self.error.as_ref().is_none_or(|(first, ..)| time < *first) {
             self.error = Some((time, node, error));

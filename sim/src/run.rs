@@ -3,6 +3,7 @@
 use std::sync::Mutex;
 
 use learn::model::ModelError;
+use learn::train::TrainError;
 use protocol::Hint;
 use protocol::account::{Account, FoldError, Interim, Summary};
 use protocol::judge::{Judge, Quality, consensus_distance, mean_model};
@@ -11,6 +12,7 @@ use thiserror::Error;
 
 use crate::baseline::{self, BaselineError};
 use crate::metrics::Row;
+use crate::own;
 use crate::{Observation, Options, SimError, simulate};
 
 /// Why a run did not end.
@@ -29,6 +31,9 @@ pub enum RunError {
     /// Models that cannot be judged.
     #[error("cannot judge the models")]
     Judge(#[from] ModelError),
+    /// Models of nodes' own that cannot be made.
+    #[error("cannot make a node's own model")]
+    Own(#[from] TrainError),
 }
 
 impl Hint for RunError {
@@ -38,6 +43,7 @@ impl Hint for RunError {
             Self::Baseline(error) => error.hint(),
             Self::Account(_) => None,
             Self::Judge(error) => error.hint(),
+            Self::Own(error) => error.hint(),
         }
     }
 }
@@ -99,7 +105,7 @@ impl<'a> Ongoing<'a> {
 
     /// Judges the models after a round; the token's model speaks for a walk.
     fn on_round(&mut self, seen: &Observation<'_>) -> Row {
-        let all: Vec<&[f32]> = seen.models.iter().map(|(_, model)| model).collect();
+        let all = own::parts(self.setup, seen.models.iter());
         let token = seen.latest.filter(|_| self.is_walk()).and_then(|node| seen.models.get(node as usize));
         let quality = self.quality(&all, token);
         let spent = self.interim(seen.round);
@@ -165,14 +171,17 @@ fn simulated(
         .filter(|_| ongoing.is_walk())
         .map(|node| finished.models[node as usize].as_slice())
         .filter(|model| !model.is_empty());
-    let quality = ongoing.quality(&all, token);
+    let held = finished.models.iter().map(Vec::as_slice).enumerate().filter(|(_, model)| !model.is_empty());
+    let parts = own::parts(setup, held);
+    let quality = Quality { consensus_distance: consensus_distance(&all), ..ongoing.quality(&parts, token) };
     if let Some(error) = ongoing.failed {
         return Err(error.into());
     }
+    let owned = own::of_all(setup, &|node| &finished.models[node])?;
     let bytes = finished.bytes_per_node.iter().sum::<u64>();
     ongoing.account.settle_final();
     let end = End { time: finished.time, bytes, rounds: finished.rounds };
-    let result = result(setup, quality, ongoing.account.summary(), &end);
+    let result = owned.in_result(result(setup, quality, ongoing.account.summary(), &end));
     if let Some(last) = ongoing.rows.last_mut() {
         // By now everything is settled, and what is dear to price was priced.
         let privacy = &result.privacy;
@@ -181,7 +190,7 @@ fn simulated(
         last.epsilon_local = Some(privacy.local.epsilon);
     }
     settle(&mut ongoing.rows);
-    let model = token.map_or_else(|| mean_model(&all), <[f32]>::to_vec);
+    let model = token.map_or_else(|| mean_model(&parts), <[f32]>::to_vec);
     Ok(Done { result, rows: ongoing.rows, model })
 }
 
@@ -234,10 +243,15 @@ fn result(setup: &Setup, quality: Quality, privacy: Summary, end: &End) -> RunRe
         consensus_distance: quality.consensus_distance,
         bytes_per_node: end.bytes as f64 / config.nodes as f64,
         broken_rounds: privacy.broken_rounds,
-        finished_rounds: u64::from(end.rounds).saturating_sub(privacy.broken_rounds),
+        finished_rounds: u64::from(end.rounds)
+            .saturating_sub(privacy.broken_rounds)
+            // A number that was left out is no round.
+            .min(u64::from(setup.settings.rounds)),
         time: end.time.seconds(),
         noise_multiplier: setup.work.noise_multiplier,
         privacy,
+        personal: None,
+        clusters: None,
     }
 }
 
@@ -251,6 +265,7 @@ fn compare(
     sink(&setup.first_line("sim", &options.version, false));
     let mut ongoing = Ongoing::new(setup)?;
     let mut last: Option<(Vec<f32>, Summary)> = None;
+    let mut models: Vec<Vec<f32>> = Vec::new();
     let mut noise_multiplier = 0.0;
     baseline::run(setup, &mut |progress| {
         let all: Vec<&[f32]> = progress.models.iter().map(Vec::as_slice).collect();
@@ -267,6 +282,9 @@ fn compare(
         };
         observe(&row);
         noise_multiplier = progress.noise_multiplier;
+        if progress.round + 1 == setup.config.rounds {
+            models = progress.models.to_vec();
+        }
         ongoing.rows.push(row);
         last = progress.privacy.clone().map(|privacy| (mean_model(&all), privacy)).or(last.take());
     })?;
@@ -283,6 +301,8 @@ fn compare(
     };
     sink(&LogLine { time: Time(0), node: None, event: finished });
     let result = RunResult { noise_multiplier, ..result(setup, row.quality, privacy, &end) };
+    let owned = own::of_all(setup, &|node| &models[node.min(models.len() - 1)])?;
+    let result = owned.in_result(result);
     settle(&mut ongoing.rows);
     Ok(Done { result, rows: ongoing.rows, model })
 }

@@ -5,7 +5,7 @@ use protocol::work::Room;
 
 use crate::calendar::{Calendar, Grouping};
 use crate::parcel::Parcel;
-use crate::report::{Outbox, Report};
+use crate::report::{Outbox, Said};
 use crate::slot::{Context, Slot};
 use crate::world::World;
 
@@ -20,7 +20,7 @@ pub(crate) struct Shard {
     /// The earliest arrival in `inbox`.
     earliest: u64,
     outbox: Outbox,
-    pub(crate) report: Report,
+    pub(crate) report: Said,
     /// Nodes for which the run is not over.
     pub(crate) open: usize,
 }
@@ -35,7 +35,7 @@ impl Shard {
             inbox: Vec::new(),
             earliest: u64::MAX,
             outbox: Outbox::new(shards, world.shift),
-            report: Report::default(),
+            report: Said::default(),
             open: slots.len(),
             slots,
         };

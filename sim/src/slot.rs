@@ -10,7 +10,7 @@ use crate::hooks::{Delivery, Due};
 use crate::hostile::Attack;
 use crate::links::{Fate, LinkStream};
 use crate::parcel::{Event, Parcel};
-use crate::report::{Line, Outbox, Report};
+use crate::report::{Line, Outbox, Said};
 use crate::world::World;
 
 /// The end of time: never.
@@ -20,7 +20,7 @@ const NEVER: u64 = u64::MAX;
 pub(crate) struct Context<'a, 'w> {
     pub(crate) world: &'a World<'w>,
     pub(crate) outbox: &'a mut Outbox,
-    pub(crate) report: &'a mut Report,
+    pub(crate) report: &'a mut Said,
     /// Buffers of the thread.
     pub(crate) room: &'a mut Room,
 }
@@ -91,6 +91,7 @@ enum Next {
 impl Slot {
     pub(crate) fn new(me: PeerIx, world: &World<'_>, slowness: f64, special: Option<Box<Special>>) -> Self {
         let node = Node::new(me, world.hook.settings(world.setup, me), world.message_noise(me, 0));
+        let node = world.with_masks(node, me, 0);
         let will_crash = special.as_deref().is_some_and(Special::will_crash);
         Self {
             me,
@@ -260,6 +261,7 @@ impl Slot {
     fn returned(&self, world: &World<'_>) -> Node {
         let settings = world.hook.settings(world.setup, self.me);
         let fresh = Node::new(self.me, settings.clone(), world.message_noise(self.me, self.life));
+        let fresh = world.with_masks(fresh, self.me, self.life);
         match self.special.as_deref().and_then(|special| special.snapshot.as_ref()) {
             Some(snapshot) => fresh.restored(snapshot, self.ledger),
             None if self.ledger == 0 => fresh,
@@ -274,7 +276,8 @@ impl Slot {
         }
         let due = Due { setup: context.world.setup, node: self.me, count: self.contributions, job: &job };
         self.contributions += 1;
-        let desk = &mut Desk { node: self.me as usize, room: &mut *context.room, state: &mut self.state };
+        let (node, position) = (self.me as usize, self.me);
+        let desk = &mut Desk { node, position, room: &mut *context.room, state: &mut self.state };
         let (contribution, round) = (context.world.hook.contribution(&due, desk), job.round);
         // The node need not share its model with a job that is done.
         drop(job);
@@ -311,7 +314,10 @@ impl Slot {
     }
 
     fn on_compute(&mut self, job: Job) {
-        self.unrecorded = Some(job.round);
+        // Noise alone is not recorded: it costs nothing.
+        if !job.only_noise {
+            self.unrecorded = Some(job.round);
+        }
         self.jobs.push((self.now.saturating_add(self.compute), job));
     }
 

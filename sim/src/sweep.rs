@@ -3,7 +3,8 @@
 use learn::metrics::MeanSpread;
 use protocol::Hint;
 use protocol::config::{Config, ConfigError, Layer, Place};
-use protocol::{RunResult, Setup, SetupError};
+use protocol::personal::PersonalResult;
+use protocol::{LogLine, RunResult, Setup, SetupError};
 use rayon::prelude::*;
 use serde::Serialize;
 use thiserror::Error;
@@ -188,30 +189,31 @@ impl Sweep {
         Ok(Self { points, runs })
     }
 
-    /// Runs everything, several runs at a time, each on one thread; results are in the order of [`runs`](Self::runs). `done` hears of every end.
+    /// Runs everything, several runs at a time, each on one thread; results are in the order of [`runs`](Self::runs). `keeper` gets every line of
+    /// the log of each run and hears of its end.
     ///
     /// # Errors
-    /// The first run, in order, that failed.
-    pub fn run(
+    /// The first run, in order, that failed or could not be kept.
+    pub fn run<K: Keeper>(
         &self,
         threads: usize,
         options: &Options,
-        done: &(dyn Fn(&Planned, &Done) + Sync),
-    ) -> Result<Vec<RunResult>, SweepError> {
+        keeper: &K,
+    ) -> Result<Vec<RunResult>, K::Error> {
         let options = Options { threads: 1, ..options.clone() };
-        let one = |planned: &Planned| {
+        let one = |(at, planned): (usize, &Planned)| {
             let point = || format!("{} with seed {}", self.points[planned.point], planned.config.seed);
             let setup = Setup::new(planned.config.clone())
                 .map_err(|source| SweepError::Setup { point: point(), source: Box::new(source) })?
                 .without_loss();
-            let ended = run::run(&setup, &options, &mut |_| {}, &mut |_| {})
+            let mut kept = keeper.begin(at, planned, &setup)?;
+            let ended = run::run(&setup, &options, &mut |line| keeper.line(&mut kept, line), &mut |_| {})
                 .map_err(|source| SweepError::Run { point: point(), source: Box::new(source) })?;
-            done(planned, &ended);
-            Ok(ended.result)
+            keeper.end(kept, &setup, ended)
         };
-        let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build()?;
-        let results: Vec<Result<RunResult, SweepError>> =
-            pool.install(|| self.runs.par_iter().map(one).collect());
+        let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().map_err(SweepError::from)?;
+        let results: Vec<Result<RunResult, K::Error>> =
+            pool.install(|| self.runs.par_iter().enumerate().map(one).collect());
         results.into_iter().collect()
     }
 
@@ -228,6 +230,49 @@ impl Sweep {
             Summary::of(self.points[at].clone(), &own)
         };
         (0..self.points.len()).map(of_point).collect()
+    }
+}
+
+/// What becomes of the runs of a sweep besides their figures.
+pub trait Keeper: Sync {
+    /// What it holds of one run.
+    type Kept: Send;
+    /// What can go wrong with it, or with the sweep.
+    type Error: From<SweepError> + Send;
+
+    /// A run begins, by its place in [`Sweep::runs`].
+    ///
+    /// # Errors
+    /// It cannot be kept.
+    fn begin(&self, at: usize, planned: &Planned, setup: &Setup) -> Result<Self::Kept, Self::Error>;
+
+    /// A line of its log.
+    fn line(&self, kept: &mut Self::Kept, line: &LogLine);
+
+    /// It ended: the figures to go on with.
+    ///
+    /// # Errors
+    /// It could not be kept.
+    fn end(&self, kept: Self::Kept, setup: &Setup, done: Done) -> Result<RunResult, Self::Error>;
+}
+
+/// Keeps nothing but figures; the function hears of every end.
+#[derive(Debug)]
+pub struct Figures<F>(pub F);
+
+impl<F: Fn() + Sync> Keeper for Figures<F> {
+    type Kept = ();
+    type Error = SweepError;
+
+    fn begin(&self, _: usize, _: &Planned, _: &Setup) -> Result<(), SweepError> {
+        Ok(())
+    }
+
+    fn line(&self, (): &mut (), _: &LogLine) {}
+
+    fn end(&self, (): (), _: &Setup, done: Done) -> Result<RunResult, SweepError> {
+        (self.0)();
+        Ok(done.result)
     }
 }
 
@@ -264,6 +309,41 @@ pub struct Summary {
     pub epsilon_mean: Option<MeanSpread>,
     /// ε towards somebody who sees every message.
     pub epsilon_local: Option<MeanSpread>,
+    /// Models of the nodes' own, where they made some.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub personal: Option<PersonalSpread>,
+    /// Part of the runs in which no two groups shared a slot, where it is known who belongs together.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub unmixed: Option<f64>,
+}
+
+/// Means over nodes of each one's models on its own test part: accuracy, or root mean squared error.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct PersonalSpread {
+    /// The nodes' own models.
+    pub personal: MeanSpread,
+    /// The shared one.
+    pub shared: MeanSpread,
+    /// Those that nodes train without anybody else.
+    pub alone: MeanSpread,
+    /// The nodes' own models at the tenth of the nodes that they serve worst.
+    pub worst_tenth: MeanSpread,
+}
+
+impl PersonalSpread {
+    fn of(results: &[&RunResult]) -> Option<Self> {
+        let spread = |pick: &dyn Fn(&PersonalResult) -> f64| {
+            let values: Option<Vec<f64>> =
+                results.iter().map(|result| result.personal.as_ref().map(pick)).collect();
+            MeanSpread::of(&values?).ok()
+        };
+        Some(Self {
+            personal: spread(&|result| result.means()[0])?,
+            shared: spread(&|result| result.means()[1])?,
+            alone: spread(&|result| result.means()[2])?,
+            worst_tenth: spread(&|result| result.worst_tenth()[0])?,
+        })
+    }
 }
 
 impl Summary {
@@ -284,6 +364,11 @@ impl Summary {
             epsilon_worst: spread(&|result| Some(result.privacy.worst.epsilon)),
             epsilon_mean: spread(&|result| Some(result.privacy.mean.epsilon)),
             epsilon_local: spread(&|result| Some(result.privacy.local.epsilon)),
+            personal: PersonalSpread::of(results),
+            unmixed: spread(&|result| {
+                result.clusters.as_ref()?.unmixed.map(|unmixed| f64::from(u8::from(unmixed)))
+            })
+            .map(|all| all.mean),
         }
     }
 }

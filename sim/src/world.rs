@@ -1,7 +1,7 @@
 //! What all nodes of a simulation share and none changes.
 
 use protocol::config::Faults;
-use protocol::{PeerIx, Setup};
+use protocol::{Node, PeerIx, Setup};
 
 use crate::availability::Slots;
 use crate::error::SimError;
@@ -73,6 +73,15 @@ impl<'a> World<'a> {
     /// The source of message noise for a node's life, where the algorithm adds some.
     pub(crate) fn message_noise(&self, node: PeerIx, life: u32) -> Option<Box<dyn NoiseSource>> {
         self.message_noise.then(|| self.hook.message_noise(self.setup, node, life))
+    }
+
+    /// The node with the masks of its life, where rounds are masked.
+    pub(crate) fn with_masks(&self, node: Node, me: PeerIx, life: u32) -> Node {
+        if self.setup.settings.algorithm.is_masked() {
+            node.with_masks(self.hook.masks(self.setup, me, life))
+        } else {
+            node
+        }
     }
 
     /// When a node is there to do what it wants to do at `time`.

@@ -1,21 +1,41 @@
 //! What a run cost, as `murmur sim` and `murmur swarm` print it.
 
 use crate::table::Table;
+use learn::personal::Measure;
 use privacy::number::{Precision, near, up};
+use protocol::Setup;
 use protocol::account::{Figure, Summary};
+use protocol::personal::PersonalResult;
 use protocol::work::Adjacency;
 
 /// A heading and one row per watcher.
 pub(crate) fn privacy_table(privacy: &Summary) -> String {
     let mut figures = Table::new(["who watches", "ε", "analysis"]);
-    for (name, figure) in [
-        ("worst pair", &privacy.worst),
-        ("mean over pairs", &privacy.mean),
-        ("sees every message", &privacy.local),
-    ] {
-        figures.row([name.into(), epsilon(figure.epsilon), figure.analysis.clone()]);
+    let mut row = |name: &str, loss: f64, analysis: &str| {
+        figures.row([name.into(), epsilon(loss), analysis.to_owned()]);
+    };
+    row("worst pair", privacy.worst.epsilon, &privacy.worst.analysis);
+    row("mean over pairs", privacy.mean.epsilon, &privacy.mean.analysis);
+    // Without masks nothing better than the last row is known of any so many.
+    let masked = privacy.coalition.as_ref().filter(|any| any.analysis == "masked");
+    if let Some(any) = masked {
+        let who = match any.members {
+            1 => "any one member".to_owned(),
+            many => format!("any {many} together"),
+        };
+        row(&who, any.epsilon, &any.analysis);
     }
-    format!("Privacy of one {} at δ = {}\n{}", unit(privacy.adjacency), privacy.delta, figures.render())
+    // With masks, who sees every message sees the total alone.
+    let all = if masked.is_some() { "breaks the masks" } else { "sees every message" };
+    row(all, privacy.local.epsilon, &privacy.local.analysis);
+    let assumed =
+        masked.map_or("", |_| "masked: holds while X25519, HKDF-SHA256 and ChaCha20 do (computational DP)\n");
+    format!(
+        "Privacy of one {} at δ = {}\n{}{assumed}",
+        unit(privacy.adjacency),
+        privacy.delta,
+        figures.render()
+    )
 }
 
 /// `ε = 1.99 at δ = 1e-5 for one record, worst pair, by the analysis rounds`.
@@ -27,6 +47,19 @@ pub(crate) fn sentence(privacy: &Summary) -> String {
         privacy.delta,
         unit(privacy.adjacency)
     )
+}
+
+/// Means over nodes of each one's models on its own test part, with the worst tenth of the nodes.
+pub(crate) fn personal_rows(personal: &PersonalResult) -> Vec<(&'static str, String)> {
+    let (name, shown): (_, fn(f64) -> String) = match personal.measure() {
+        Measure::Accuracy => ("own test parts", |part| format!("{:.1} %", 100.0 * part)),
+        Measure::Rmse => ("own test parts, rmse", measured),
+    };
+    let text = |of: [f64; 3]| {
+        let [own, shared, alone] = of.map(shown);
+        format!("personal {own}, shared {shared}, alone {alone}")
+    };
+    vec![(name, text(personal.means())), ("  worst tenth", text(personal.worst_tenth()))]
 }
 
 /// A loss with four digits that count, rounded up, as in reports.
@@ -44,17 +77,31 @@ pub(crate) fn measured(value: f64) -> String {
     near(value, Precision::Short)
 }
 
+/// Coordinates of a mean that are shown.
+const MOST_MEANS: usize = 8;
+
+/// The mean that a run came to, column by column, in the units in which the records were averaged.
+pub(crate) fn mean_text(setup: &Setup, mean: &[f32]) -> String {
+    let names = setup.train.first().and_then(|data| data.feature_names());
+    let shown = mean.iter().enumerate().take(MOST_MEANS).map(|(at, value)| {
+        let value = near(f64::from(*value), Precision::Digits(4));
+        names.and_then(|names| names.get(at)).map_or_else(|| value.clone(), |name| format!("{name} {value}"))
+    });
+    let more = mean.len().saturating_sub(MOST_MEANS);
+    let shown = shown.collect::<Vec<_>>().join(", ");
+    let scaled = if setup.config.data.scale.is_some() { " (scaled as `data` says)" } else { "" };
+    if more > 0 { format!("{shown} and {more} more{scaled}") } else { format!("{shown}{scaled}") }
+}
+
 /// What is protected.
 fn unit(adjacency: Adjacency) -> &'static str {
-    match adjacency {
-        Adjacency::Record => "record",
-        Adjacency::Node => "node",
-    }
+    adjacency.word()
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use protocol::account::Coalition;
 
     fn figure(epsilon: f64) -> Figure {
         Figure { epsilon, mu2: 0.0, analysis: "rounds".into(), pair: None }
@@ -68,6 +115,7 @@ mod tests {
             private: true,
             worst: figure(2.44492),
             mean: figure(0.004_321_01),
+            coalition: None,
             local: figure(123.41),
             releases: 1,
             broken_rounds: 0,
@@ -79,6 +127,13 @@ mod tests {
              worst pair             2.445    rounds\n\
              mean over pairs     0.004322    rounds\n\
              sees every message     123.5    rounds\n"
+        );
+        let any = Coalition { epsilon: 3.2001, members: 5, analysis: "masked".into() };
+        let masked = privacy_table(&Summary { coalition: Some(any), ..privacy.clone() });
+        assert!(
+            masked.contains("any 5 together")
+                && masked.contains("3.201")
+                && masked.contains("computational DP")
         );
         assert_eq!(
             sentence(&privacy),

@@ -1,6 +1,7 @@
 //! `murmur`: one binary, one file per command. stdout is data, stderr is for people.
 //!
-//! Exit codes: 0 done, 1 ended for a reason that the user set (a budget spent, a comparison failed), 2 error.
+//! Exit codes: 0 done, a run reached its end; 1 ended before, for a reason that the user set (a budget, a limit, `give_up`, a comparison that failed);
+//! 2 error; 130 after ctrl-c, 143 after SIGTERM.
 
 mod commands;
 mod failure;
@@ -15,13 +16,18 @@ use std::process::ExitCode;
 
 const EXAMPLES: &str = "\
 Examples:
-  murmur topology karate                                  which graph is this, and how fast does it mix?
-  murmur topology compare ring:64 torus:8x8 hypercube:64  which graph should we use?
+  murmur swarm                                 eight processes learn together, on this machine
+  murmur sim                                   the same in simulation, with 64 nodes
+  murmur swarm init --nodes 4 --set batch_size=32 --out clinic.toml
+                                               a swarm file for four machines
+  murmur node --swarm clinic.toml --data patients.csv:label=sick --name Zürich
+                                               one of them takes part
+  murmur report murmur-state                   what it cost, for people to sign
+  murmur ledger                                what was spent on each data set
   murmur privacy pairwise --topology karate --steps 4 --analysis rounds
-                                                          who learns how much about whom?
-  murmur privacy account --event gaussian:sigma=1,rate=0.01,count=1000 --delta 1e-5
+                                               who learns how much about whom?
 
-Exit codes: 0 done, 1 ended for a reason that you set, 2 error.";
+Exit codes: 0 done, 1 ended before for a reason that you set, 2 error, 130 after ctrl-c, 143 after SIGTERM.";
 
 /// Peer-to-peer learning with provable privacy.
 #[derive(Debug, Parser)]

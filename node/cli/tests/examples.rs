@@ -51,6 +51,7 @@ fn four_hospitals_train_from_their_own_files_and_each_gets_its_report() {
     let done = std::process::Command::new(root().join("examples/hospitals/run.sh"))
         .arg(folder.path())
         .env("MURMUR", env!("CARGO_BIN_EXE_murmur"))
+        .env("MURMUR_LEDGER", folder.path().join("ledger"))
         .output()
         .unwrap();
     let text = String::from_utf8(done.stdout).unwrap();

@@ -58,6 +58,9 @@ fn the_kubernetes_objects_are_valid() {
         let folder = swarm();
         let file = export(folder.path(), "kubernetes", "swarm.yaml", more);
         passes("kubernetes-validate", &["--strict"], &file);
+        let mode =
+            std::os::unix::fs::PermissionsExt::mode(&std::fs::metadata(&file).expect("a file").permissions());
+        assert_eq!(mode & 0o077, 0, "the secret of the swarm is in it");
     }
 }
 
@@ -67,7 +70,7 @@ fn containers_are_shown_the_file_with_the_data_and_no_other() {
     let source = ["--data", "/srv/records.csv:label=y"];
     for (format, shown) in [
         ("compose", "\"/srv/records.csv:/srv/records.csv:ro\""),
-        ("kubernetes", "hostPath: {path: \"/srv/records.csv\"}"),
+        ("kubernetes", "\"path\": \"/srv/records.csv\""),
     ] {
         let text = |more: &[&str]| {
             std::fs::read_to_string(export(folder.path(), format, format, more)).expect("a file")
@@ -87,19 +90,100 @@ fn containers_are_shown_the_file_with_the_data_and_no_other() {
 fn systemd_takes_every_unit() {
     for more in DATA {
         let folder = swarm();
-        let file = export(folder.path(), "systemd", "units", more);
-        let text = std::fs::read_to_string(file).expect("units");
+        let units = export(folder.path(), "systemd", "units", more);
         // The checker wants the program to be there.
         let program = assert_cmd::cargo::cargo_bin!("murmur").display().to_string();
-        let text = text.replace("/usr/local/bin/murmur ", &format!("{program} "));
-        let units: Vec<&str> = text.split("# ").filter(|unit| unit.contains("[Unit]")).collect();
-        assert_eq!(units.len(), 3);
-        for (node, unit) in units.iter().enumerate() {
-            let file = folder.path().join(format!("murmur-{node}.service"));
-            std::fs::write(&file, format!("# {unit}")).expect("a file");
+        for (host, peers) in
+            [("a.example.org", ["b.example.org", "c-3"]), ("b.example.org", ["a.example.org", "c-3"])]
+        {
+            let text = std::fs::read_to_string(units.join(host).join("murmur-clinic-trial---2.service"))
+                .expect("a unit");
+            assert!(peers.iter().all(|peer| text.contains(&format!("/dns/{peer}/tcp/7000"))), "{text}");
+            let file = folder.path().join(format!("murmur-{host}.service"));
+            std::fs::write(&file, text.replace("/usr/local/bin/murmur ", &format!("{program} ")))
+                .expect("a file");
             passes("systemd-analyze", &["verify", "--man=no"], &file);
+            let exposure = exposure(&file);
+            assert!(exposure.is_none_or(|exposure| exposure <= 2.0), "{exposure:?}");
         }
     }
+}
+
+/// The unit of the Debian package is as tight as the exported ones.
+#[test]
+fn the_packaged_unit_is_in_the_same_box() {
+    let folder = swarm();
+    let exported = export(folder.path(), "systemd", "units", &[]).join("c-3/murmur-clinic-trial---2.service");
+    let exported = std::fs::read_to_string(exported).expect("a unit");
+    let packaged = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../scripts/murmur@.service");
+    let packaged = std::fs::read_to_string(packaged).expect("a unit");
+    let box_of = |text: &str| {
+        let lines = text.lines().skip_while(|line| !line.starts_with("CapabilityBoundingSet="));
+        lines.take_while(|line| !line.starts_with("[Install]")).map(str::to_owned).collect::<Vec<_>>()
+    };
+    assert_eq!(box_of(&packaged), box_of(&exported));
+    let file = folder.path().join("murmur@x.service");
+    let program = assert_cmd::cargo::cargo_bin!("murmur").display().to_string();
+    std::fs::write(&file, packaged.replace("/usr/bin/murmur ", &format!("{program} "))).expect("a file");
+    passes("systemd-analyze", &["verify", "--man=no"], &file);
+}
+
+#[test]
+fn there_is_a_manual_page_for_every_command() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let out = folder.path().join("deep/man");
+    let murmur = || assert_cmd::Command::new(assert_cmd::cargo::cargo_bin!("murmur"));
+    murmur().args(["man", "--out"]).arg(&out).assert().success();
+    for page in ["murmur.1", "murmur-node.1", "murmur-swarm-init.1", "murmur-privacy-pairwise.1"] {
+        let text = std::fs::read_to_string(out.join(page)).expect(page);
+        assert!(text.contains(".SH NAME") && text.contains(".SH SYNOPSIS"), "{page}: {text}");
+    }
+    std::fs::write(folder.path().join("file"), "").expect("a file");
+    let said = murmur().args(["man", "--out"]).arg(folder.path().join("file")).assert().code(2);
+    let said = String::from_utf8_lossy(&said.get_output().stderr).into_owned();
+    assert!(said.contains("cannot write manual pages to"), "{said}");
+}
+
+/// How exposed systemd calls a unit, from 0 to 10; `None` where nobody can say.
+fn exposure(file: &Path) -> Option<f64> {
+    let output =
+        Command::new("systemd-analyze").args(["security", "--offline=yes", "--no-pager"]).arg(file).output();
+    let Ok(output) = output else {
+        eprintln!("skipped: no `systemd-analyze` here");
+        return None;
+    };
+    let said = String::from_utf8_lossy(&output.stdout).into_owned();
+    let level = said.split("Overall exposure level for").nth(1).and_then(|rest| {
+        rest.split_whitespace().find_map(|word| word.parse().ok().filter(|_| word.contains('.')))
+    });
+    assert!(level.is_some(), "{said}{}", String::from_utf8_lossy(&output.stderr));
+    level
+}
+
+#[test]
+fn a_unit_is_shown_data_by_credential_and_larger_data_by_a_mount() {
+    let folder = swarm();
+    let unit = |source: &str| {
+        let units = export(folder.path(), "systemd", "units", &["--data", source]);
+        std::fs::read_to_string(units.join("c-3/murmur-clinic-trial---2.service")).expect("a unit")
+    };
+    let small = unit("/srv/records.csv:label=y");
+    assert!(small.contains("\nLoadCredential=records.csv:/srv/records.csv\n"), "{small}");
+    assert!(
+        small.contains(
+            " --data ${CREDENTIALS_DIRECTORY}/records.csv:label=y --data-name \"/srv/records.csv\""
+        ),
+        "{small}"
+    );
+    let large = folder.path().join("large.csv");
+    std::fs::write(&large, vec![b'1'; 1 << 20]).expect("a file");
+    let large = format!("{}", large.display());
+    let text = unit(&format!("{large}:label=y"));
+    assert!(
+        text.contains(&format!("\nBindReadOnlyPaths=\"{large}\"\n"))
+            && !text.contains("LoadCredential=large"),
+        "{text}"
+    );
 }
 
 #[test]
@@ -159,12 +243,16 @@ fn refused(format: &str, hosts: &str) -> String {
 fn every_engine_uses_the_hosts_and_refuses_too_few_or_one_twice() {
     for (format, expected) in [
         ("compose", "constraints: [\"node.hostname == b.example.org\"]"),
-        ("kubernetes", "operator: In, values: [\"a.example.org\", \"b.example.org\", \"c-3\"]"),
+        ("kubernetes", "\"kubernetes.io/hostname\""),
         ("slurm", "#SBATCH --nodelist=a.example.org,b.example.org,c-3\n"),
         ("systemd", "# b.example.org: "),
     ] {
         let folder = swarm();
-        let text = std::fs::read_to_string(export(folder.path(), format, "out", &[])).expect("a file");
+        let mut file = export(folder.path(), format, "out", &[]);
+        if format == "systemd" {
+            file.push("b.example.org/murmur-clinic-trial---2.service");
+        }
+        let text = std::fs::read_to_string(file).expect("a file");
         assert!(text.contains(expected), "{format}: {text}");
         let few = refused(format, "a\nb\n");
         assert!(few.contains("2 hosts in") && few.contains("3 nodes") && few.contains("hint:"), "{few}");

@@ -34,7 +34,7 @@ fn commands() -> Vec<String> {
 fn murmur(folder: &Path, line: &str) -> Command {
     let mut command = Command::new(assert_cmd::cargo::cargo_bin!("murmur"));
     let words = line.strip_prefix("murmur ").unwrap_or_else(|| panic!("no command of murmur: {line}"));
-    command.args(words.split_whitespace()).current_dir(folder);
+    command.args(words.split_whitespace()).current_dir(folder).env("MURMUR_LEDGER", folder.join("ledger"));
     command
 }
 

@@ -50,7 +50,7 @@ impl Served {
     }
 
     /// Asks until the status says it.
-    fn until(&self, says: impl Fn(&Value) -> bool) -> Value {
+    fn until(&self, mut says: impl FnMut(&Value) -> bool) -> Value {
         let begun = Instant::now();
         loop {
             let status = serde_json::from_str(&self.get("/api/status", "").1).expect("JSON");
@@ -86,10 +86,11 @@ fn swarm(folder: &Path, settings: &[&str], flags: &[&str]) -> Served {
 fn the_page_of_a_swarm_tells_of_nodes_rounds_accuracy_and_loss_of_privacy() {
     let folder = tempfile::tempdir().unwrap();
     let served = swarm(folder.path(), &["rounds=100000", "privacy.noise_multiplier=4"], &[]);
-    assert_eq!(served.get("/healthz", ""), (200, "ok\n".into()));
+    let (code, health) = served.get("/healthz", "");
+    assert!(code == 200 && ["gathering\n", "running\n"].contains(&health.as_str()), "{health}");
     let epsilon = |status: &Value| status["epsilon"]["worst"].as_f64().unwrap_or(0.0);
     let first = served.until(|status| status["here"] == 3 && epsilon(status) > 0.0);
-    assert_eq!((&first["private"], &first["epsilon"]["analysis"]), (&true.into(), &"rounds".into()));
+    assert_eq!((&first["private"], &first["epsilon"]["analysis"]), (&true.into(), &"masked".into()));
     let later = served.until(|status| epsilon(status) > epsilon(&first) && status["accuracy"].is_number());
     assert!(later["round"].as_u64() > first["round"].as_u64());
     let (code, metrics) = served.get("/metrics", "");
@@ -147,10 +148,11 @@ fn the_page_of_a_node_tells_what_it_knows() {
     writeln!(served.process.stdin.as_mut().unwrap(), "peer {address}").unwrap();
     let status = served.until(|status| {
         status["here"] == 2 && status["round"].as_u64() > Some(3) && status["epsilon"]["local"].is_number()
+            // Said by the process, beside the log.
+            && status["spent"][0][1].as_f64() > Some(0.0)
     });
     assert_eq!(status["epsilon"]["analysis"], "rounds");
     let me = status["me"].as_u64().unwrap();
-    assert!(status["spent"][0][1].as_f64().unwrap() > 0.0, "{status}");
     other.kill().unwrap();
     other.wait().unwrap();
     served.until(|status| status["away"] == serde_json::json!([1 - me]));
@@ -196,4 +198,51 @@ fn a_port_that_is_taken_stops_the_start_and_is_named() {
     assert_eq!(refused.status.code(), Some(2), "{text}");
     assert!(text.contains(&address) && text.contains("port 0"), "{text}");
     assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 0, "nothing was begun");
+}
+
+/// Four digits that count, rounded up, as everything prints a loss.
+fn printed(loss: f64) -> f64 {
+    let scale = 10f64.powi(3 - loss.log10().floor() as i32);
+    (loss * scale - 1e-9).ceil() / scale
+}
+
+#[test]
+fn screen_page_metrics_and_report_say_the_same_epsilon_for_the_same_round() {
+    let folder = tempfile::tempdir().unwrap();
+    // Batches are sampled: figures depend on Rényi orders, which must not depend on where the run stands.
+    let settings = ["rounds=60", "batch_size=16", "privacy.epsilon=3"];
+    let served = swarm(folder.path(), &settings, &["--http-linger", "600"]);
+    let mut seen: Vec<(u64, f64, f64)> = Vec::new();
+    let last = served.until(|status| {
+        let epsilon = &status["epsilon"];
+        if let (Some(round), Some(worst), Some(local)) =
+            (epsilon["round"].as_u64(), epsilon["worst"].as_f64(), epsilon["local"].as_f64())
+        {
+            seen.push((round, worst, local));
+        }
+        status["phase"] == "finished"
+    });
+    let report = folder.path().join("run/report.json");
+    let begun = Instant::now();
+    let report: Value = loop {
+        match std::fs::read(&report).ok().and_then(|bytes| serde_json::from_slice(&bytes).ok()) {
+            Some(report) => break report,
+            None => assert!(begun.elapsed() < PATIENCE, "no report"),
+        }
+    };
+    let figure = |value: &Value| printed(value.as_f64().unwrap());
+    assert_eq!(last["epsilon"]["round"], 60);
+    assert_eq!(last["epsilon"]["worst"].as_f64(), Some(figure(&report["worst"]["epsilon"])));
+    assert_eq!(last["epsilon"]["local"].as_f64(), Some(figure(&report["local"]["epsilon"])));
+    assert_eq!(last["epsilon"]["analysis"], report["mean"]["analysis"]);
+    let points = report["rounds"]["curve"]["points"].as_array().unwrap();
+    for (round, worst, local) in seen {
+        let point = points.iter().find(|point| point["round"].as_u64() == Some(round - 1)).unwrap();
+        assert_eq!((worst, local), (figure(&point["worst"]), figure(&point["local"])), "round {round}");
+    }
+    let (_, metrics) = served.get("/metrics", "");
+    assert!(metrics.contains("murmur_epsilon_round 60\n"), "{metrics}");
+    let line =
+        metrics.lines().find(|line| line.starts_with("murmur_epsilon{watcher=\"worst_pair\"")).unwrap();
+    assert_eq!(line.rsplit(' ').next().unwrap().parse::<f64>().unwrap(), figure(&report["worst"]["epsilon"]));
 }

@@ -64,6 +64,16 @@ fn a_real_swarm_ends_with_a_report_and_each_node_has_its_own() {
     );
     let pooled = text(murmur(folder.path(), &["report", "runs/run", "--coalition", "0,3", "--format", "md"]));
     assert!(pooled.contains("| nodes 0 and 3 |") && pooled.contains("asked for"), "{pooled}");
+    // What is asked for is written beside the whole report, and never over it.
+    let before = std::fs::read(run.join("report.html")).unwrap();
+    let asked = text(murmur(folder.path(), &["report", "runs/run", "--coalition", "0"]));
+    assert!(
+        asked.contains("worst of all 4 coalitions of 3") && run.join("report-coalition-0.html").is_file(),
+        "{asked}"
+    );
+    assert_eq!(std::fs::read(run.join("report.html")).unwrap(), before);
+    let card = text(murmur(folder.path(), &["report", "runs/run", "--format", "card"]));
+    assert!(card.starts_with("---\nlibrary_name: murmur\n"), "{card}");
 }
 
 #[test]

@@ -51,6 +51,7 @@ fn start(folder: &Path, index: usize, peers: &[String]) -> Child {
         .arg("--state")
         .arg(folder.join(index.to_string()));
     let data = folder.join(format!("{index}.csv"));
+    command.env("MURMUR_LEDGER", folder.join("ledger"));
     command.arg("--data").arg(format!("{}:label=y,above=0,id=owner", data.display()));
     command.args(["--listen", "/ip4/127.0.0.1/tcp/0", "--no-mdns", "--child", "--log", "json"]);
     peers.iter().for_each(|peer| {

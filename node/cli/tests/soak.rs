@@ -48,6 +48,7 @@ impl Node {
             .arg(state(folder, index))
             .args(["--shard", &format!("{index}/{NODES}"), "--listen", "/ip4/127.0.0.1/tcp/0"])
             .args(["--no-mdns", "--child", "--log", "json"])
+            .env("MURMUR_LEDGER", folder.join("ledger"))
             .stdin(Stdio::piped())
             .stdout(Stdio::piped())
             .stderr(log)

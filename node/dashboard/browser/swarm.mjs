@@ -27,7 +27,7 @@ await until(page, "ε rises", (before) => window.murmur.model.status.epsilon.wor
 await until(page, "the models are judged", () => window.murmur.model.curves.accuracy.length >= 3);
 await until(page, "messages fly", () => window.murmur.flock.dots.length > 0);
 await says("#epsilon", "^ε = \\d");
-await says("#analysis", "rounds.*δ = .*local");
+await says("#analysis", "masked.*δ = .*local");
 assert.equal(await page.locator("#danger").isHidden(), true, "a run with noise from the system is private");
 await until(page, "the log is told", () => document.querySelectorAll("#log li").length > 3);
 
@@ -44,7 +44,7 @@ await until(page, "the killed node turns grey", (victim) => {
   const spread = Math.max(...pixel.slice(0, 3)) - Math.min(...pixel.slice(0, 3));
   return pixel[3] === 255 && spread < 16;
 }, VICTIM);
-await says("#away", `away: ${VICTIM}`);
+await says("#away", `away: node ${VICTIM}`);
 const round = await page.evaluate(() => window.murmur.model.status.round);
 await until(page, "the others go on", (before) => window.murmur.model.status.round > before + 5, round);
 await page.emulateMedia({ colorScheme: "dark" });
@@ -57,7 +57,7 @@ assertNoErrors(errors);
 
 swarm.child.kill("SIGINT");
 await until(page, "the end is told", () => document.getElementById("lost").textContent.startsWith("The run is over"));
-assert.equal((await swarm.ended).code, 0, "a swarm that was asked to stop ends well");
+assert.equal((await swarm.ended).code, 130, "a swarm that was stopped by ctrl-c says so");
 assertNoErrors(errors);
 await browser.close();
 

@@ -9,6 +9,9 @@ function digits(value, places = 3) {
   return value.toFixed(size >= 10 ? Math.min(places, 1) : size >= 1 ? Math.min(places, 2) : places);
 }
 
+// ε as a report prints it: the server has rounded it up to four digits that count.
+const lossText = (value) => (value === null || value === undefined ? "–" : value >= 1000 ? value.toFixed(0) : value === 0 ? "0" : value.toPrecision(4));
+
 const percent = (part) => (part === null || part === undefined ? "–" : `${(100 * part).toFixed(1)} %`);
 
 function clock(seconds) {

@@ -71,7 +71,7 @@ function drawPanels() {
   const lines = [{ points: curves.epsilon_worst, style: "line" }, { points: curves.epsilon_local, style: "second" }];
   charts.epsilon.draw(lines, status.budget);
   const analysis = status.epsilon.analysis ?? "not priced yet";
-  setText(byId("epsilon-caption"), `worst pair by “${analysis}”; grey: sees everything, by “local”`);
+  setText(byId("epsilon-caption"), `worst pair by “${analysis}”; grey: ${everybody(analysis)}, by “local”`);
   byId("flock").setAttribute("aria-label", `The swarm: ${status.here} of ${status.nodes} nodes here, ${status.away.length} away`);
   if (flock.chosen !== null) showChosen(flock.chosen);
   const now = performance.now();

@@ -19,7 +19,7 @@ function showStatus(status) {
   setText(byId("nodes"), `of ${status.nodes}`);
   setText(byId("away"), awayText(status.away));
   const infinite = epsilon.analysis !== null && epsilon.worst === null;
-  setText(byId("epsilon"), infinite ? "ε = ∞" : epsilon.worst === null ? "–" : `ε = ${digits(epsilon.worst)}`);
+  setText(byId("epsilon"), infinite ? "ε = ∞" : epsilon.worst === null ? "–" : `ε = ${lossText(epsilon.worst)}`);
   setText(byId("budget"), status.budget === null ? "" : `of ${digits(status.budget, 2)}, ${scopeText(status.budget_scope)}`);
   setText(byId("analysis"), analysisText(status));
   setText(byId("accuracy"), percent(status.accuracy));
@@ -36,19 +36,23 @@ function showStatus(status) {
 function awayText(away) {
   if (away.length === 0) return "nobody is away";
   const few = away.slice(0, 6).join(", ");
-  return `away: ${few}${away.length > 6 ? ` and ${away.length - 6} more` : ""}`;
+  return `away: ${away.length === 1 ? "node" : "nodes"} ${few}${away.length > 6 ? ` and ${away.length - 6} more` : ""}`;
 }
+
+// Towards whom “local” is: with masks, who sees every message sees totals alone.
+const everybody = (analysis) => (analysis?.startsWith("masked") ? "breaks the masks" : "sees everything");
 
 const scopeText = (scope) => ({ worst: "worst pair", mean: "mean over pairs", local: "sees every message" })[scope];
 
 function analysisText({ epsilon }) {
   if (epsilon.analysis === null) return "no contribution yet";
-  const local = epsilon.local === null ? "∞" : digits(epsilon.local);
-  return `worst pair by “${epsilon.analysis}”, δ = ${small(epsilon.delta)}; sees everything: ${local} by “local”`;
+  const local = epsilon.local === null ? "∞" : lossText(epsilon.local);
+  const after = epsilon.round === null ? "" : `after round ${epsilon.round}: `;
+  return `${after}worst pair by “${epsilon.analysis}”, δ = ${small(epsilon.delta)}; ${everybody(epsilon.analysis)}: ${local} by “local”`;
 }
 
 function headline(status) {
-  const loss = status.epsilon.worst === null ? "" : `, privacy loss ${digits(status.epsilon.worst)} by ${status.epsilon.analysis}`;
+  const loss = status.epsilon.worst === null ? "" : `, privacy loss ${lossText(status.epsilon.worst)} by ${status.epsilon.analysis}`;
   return `${status.phase}: round ${status.round} of ${status.rounds}, ${status.here} of ${status.nodes} here${loss}`;
 }
 
@@ -68,9 +72,9 @@ function showPeers(nodes, status) {
   setText(byId("peers-note"), status.budget === null ? "no budget" : `budget ${digits(status.budget, 2)}, ${scopeText(scope)}`);
   const analysis = scope === "local" ? "local" : status.epsilon.analysis;
   const shown = chosen.length < nodes.length ? `the ${chosen.length} largest of ${nodes.length}; ` : "";
-  const by = analysis ? `by the analysis “${analysis}”, δ = ${small(status.epsilon.delta)}; what is not settled counts in full` : "";
+  const by = analysis ? `by the analysis “${analysis}”, δ = ${small(status.epsilon.delta)}` : "";
   const limits = status.spent.map(([name, part]) => `${percent(part)} of ${name}`).join("; ");
-  setText(byId("peers-foot"), limits ? `this node's own count: ${limits}` : shown + by);
+  setText(byId("peers-foot"), limits ? `this node's own count, a bound in the units of its limits: ${limits}` : shown + by);
 }
 
 function peerRow() {
@@ -96,8 +100,8 @@ function fillRow(row, node, spent, full, status) {
   bar.setAttribute("aria-label", `ε of node ${node.node}`);
   bar.setAttribute("aria-valuemax", String(full));
   bar.setAttribute("aria-valuenow", String(spent ?? 0));
-  const words = spent === null ? (status.epsilon.analysis?.startsWith("none") ? "ε = ∞" : "not known here") : `ε = ${digits(spent)}`;
-  setText(value, isAway(node.state) ? `${node.state} · ${words}` : words);
+  const words = spent === null ? (status.epsilon.analysis?.startsWith("none") ? "ε = ∞" : "not known here") : `ε = ${lossText(spent)}`;
+  setText(value, isAway(node.state) ? node.state : words);
 }
 
 function addLog(entries) {

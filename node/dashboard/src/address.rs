@@ -43,7 +43,7 @@ impl Hint for StartError {
                 "give a port (`--http 7070`) or an address with a port (`--http 127.0.0.1:7070`); port 0 takes a free one".into()
             }
             Self::NeedsToken { address } => format!(
-                "set one with `--http-token TOKEN` or MURMUR_HTTP_TOKEN, or serve this machine only with `--http 127.0.0.1:{}`",
+                "set one with `--http-token-file FILE` or MURMUR_HTTP_TOKEN, or serve this machine only with `--http 127.0.0.1:{}`",
                 address.port()
             ),
             Self::Token => "choose letters and digits, such as those of `openssl rand -hex 16`".into(),

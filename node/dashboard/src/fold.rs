@@ -35,6 +35,8 @@ pub(crate) struct Fold {
     pricer: Option<Pricer>,
     unpriced: bool,
     price_at: Instant,
+    /// The longest that one price took.
+    price_cost: Duration,
     damaged: u64,
 }
 
@@ -51,6 +53,7 @@ impl Fold {
             pricer: None,
             unpriced: false,
             price_at: now,
+            price_cost: Duration::ZERO,
             damaged: 0,
         }
     }
@@ -95,7 +98,6 @@ impl Fold {
     fn finish(mut self, reason: String) {
         self.fold_lines(true);
         if let Some(pricer) = &mut self.pricer {
-            pricer.settle_final();
             self.state.on_priced(pricer.price());
         }
         self.state.on_over(reason);
@@ -156,19 +158,24 @@ impl Fold {
         for line in &lines {
             self.state.push(line);
             if let Some(pricer) = &mut self.pricer {
+                let begun = Instant::now();
                 pricer.push(line);
+                self.price_cost = self.price_cost.max(begun.elapsed());
             }
         }
     }
 
+    /// Asks for prices where they are due; they come when a round is over, and are shown with it.
     fn price_if_due(&mut self) -> bool {
         let now = Instant::now();
-        let Some(pricer) = self.pricer.as_mut().filter(|_| self.unpriced && now >= self.price_at) else {
-            return false;
-        };
-        self.state.on_priced(pricer.price());
-        self.unpriced = false;
-        self.price_at = now + PRICE_PAUSE.max(now.elapsed() * PRICE_SHARE);
+        let Some(pricer) = self.pricer.as_mut() else { return false };
+        if self.unpriced && now >= self.price_at {
+            pricer.want();
+            self.unpriced = false;
+            self.price_at = now + PRICE_PAUSE.max(self.price_cost * PRICE_SHARE);
+        }
+        let Some(priced) = pricer.take() else { return false };
+        self.state.on_priced(priced);
         true
     }
 }

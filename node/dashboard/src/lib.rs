@@ -19,9 +19,11 @@
 
 mod address;
 mod board;
+mod cost;
 mod facts;
 mod fold;
 mod follow;
+mod health;
 mod metrics;
 mod price;
 mod publish;
@@ -40,12 +42,23 @@ use tokio::sync::oneshot;
 
 pub use address::{Place, StartError};
 pub use board::Board;
+pub use cost::{Cost, Figure};
 pub use facts::{Facts, Only, Outline};
 pub use scene::Scene;
 pub use state::row::{Judged, Vitals};
 
 use board::End;
 use fold::Fold;
+
+/// What the page answers to these bytes: for fuzzing. Its run is called `a-secret-run`, and visitors need `token`.
+#[doc(hidden)]
+pub fn heard(bytes: &[u8], token: &str) -> Vec<u8> {
+    let Ok(config) = protocol::config::Config::from_toml("name = \"a-secret-run\"\nnodes = 2", "fuzz") else {
+        return Vec::new();
+    };
+    let fold = Fold::new(Outline::of(&config, Only::Everybody), Vec::new(), Board::new(0));
+    server::heard(bytes, token, fold.publisher().pictures()).unwrap_or_default()
+}
 
 /// A page that is being served.
 #[derive(Debug)]

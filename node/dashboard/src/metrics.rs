@@ -1,26 +1,49 @@
-//! `/metrics` for Prometheus, in its text format, version 0.0.4.
+//! `/metrics` for Prometheus, in its text format, version 0.0.4, or in OpenMetrics 1.0 for those who ask for it.
 //!
 //! Written by hand: every value is read from one picture of the run at the moment of the scrape, so a registry of counters would be a second copy of the state to
 //! keep in step, and the format is a dozen lines.
 
 use std::fmt::Write;
 
+use crate::state::row::loss;
 use crate::view::{Node, Run, Status};
 
 /// Nodes up to which each has series of its own.
 const MOST_NODES: usize = 2000;
 
-/// The content type of the format.
-pub(crate) const CONTENT_TYPE: &str = "text/plain; version=0.0.4; charset=utf-8";
+/// In which of two close formats.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Dialect {
+    Prometheus,
+    OpenMetrics,
+}
+
+impl Dialect {
+    /// What a reader can take, by its `Accept`.
+    pub(crate) fn wanted(accept: Option<&str>) -> Self {
+        let open = accept.is_some_and(|accept| accept.contains("application/openmetrics-text"));
+        if open { Self::OpenMetrics } else { Self::Prometheus }
+    }
+
+    pub(crate) fn content_type(self) -> &'static str {
+        match self {
+            Self::Prometheus => "text/plain; version=0.0.4; charset=utf-8",
+            Self::OpenMetrics => "application/openmetrics-text; version=1.0.0; charset=utf-8",
+        }
+    }
+}
 
 /// The text of a scrape.
-pub(crate) fn text(run: &Run) -> String {
-    let mut page = Page(String::new());
+pub(crate) fn text(run: &Run, dialect: Dialect) -> String {
+    let mut page = Page(String::new(), dialect);
     about(&mut page, &run.status);
     counts(&mut page, &run.status);
     epsilons(&mut page, &run.status);
     if run.nodes.len() <= MOST_NODES {
         nodes(&mut page, run);
+    }
+    if dialect == Dialect::OpenMetrics {
+        page.0.push_str("# EOF\n");
     }
     page.0
 }
@@ -107,17 +130,22 @@ fn epsilons(page: &mut Page, status: &Status) {
     );
     page.gauge("murmur_delta", "Delta of every epsilon.", Some(epsilon.delta));
     page.gauge("murmur_epsilon_budget", "Epsilon that the run was planned for.", status.budget);
+    page.gauge(
+        "murmur_epsilon_round",
+        "Rounds that murmur_epsilon is about; a report says the same about them.",
+        epsilon.round.map(f64::from),
+    );
     page.family(
         "murmur_epsilon",
         "gauge",
         "Epsilon so far, by who watches (worst pair, mean over pairs, somebody who sees every message) and analysis; +Inf without noise.",
     );
-    if let Some(analysis) = epsilon.analysis {
+    if let Some(analysis) = epsilon.analysis.as_deref() {
         let infinite = analysis.starts_with("none");
-        let shown = |value: Option<f64>| value.or(infinite.then_some(f64::INFINITY));
+        let shown = |value: Option<f64>| value.map(loss).or(infinite.then_some(f64::INFINITY));
         let rows = [
             ("worst_pair", analysis, shown(epsilon.worst)),
-            ("mean_pair", analysis, epsilon.mean),
+            ("mean_pair", analysis, epsilon.mean.map(loss)),
             ("local", "local", shown(epsilon.local)),
         ];
         for (watcher, analysis, value) in rows {
@@ -129,7 +157,7 @@ fn epsilons(page: &mut Page, status: &Status) {
     page.family(
         "murmur_budget_spent_ratio",
         "gauge",
-        "Part of a limit that this node has spent, by its own count.",
+        "Part of a limit that this node has spent, by its own count: a bound in the units of the limit, priced for a member of partition.min_size and in full until a round is settled. For the loss itself see murmur_epsilon.",
     );
     for (limit, part) in &status.spent {
         page.value("murmur_budget_spent_ratio", &[("limit", limit)], *part);
@@ -155,20 +183,25 @@ fn nodes(page: &mut Page, run: &Run) {
     series(
         "murmur_node_epsilon",
         "Epsilon of the node towards the node that saw most, by the analysis of murmur_epsilon.",
-        &|node| node.epsilon,
+        &|node| node.epsilon.map(loss),
     );
     series(
         "murmur_node_epsilon_local",
         "Epsilon of the node towards somebody who sees every message.",
-        &|node| node.epsilon_local,
+        &|node| node.epsilon_local.map(loss),
     );
 }
 
-struct Page(String);
+struct Page(String, Dialect);
 
 impl Page {
     fn family(&mut self, name: &str, kind: &str, help: &str) {
-        let _ = write!(self.0, "# HELP {name} {help}\n# TYPE {name} {kind}\n");
+        // In OpenMetrics `_total` belongs to the sample of a counter, not to the family.
+        let family = match self.1 {
+            Dialect::OpenMetrics => name.strip_suffix("_total").unwrap_or(name),
+            Dialect::Prometheus => name,
+        };
+        let _ = write!(self.0, "# HELP {family} {help}\n# TYPE {family} {kind}\n");
     }
 
     fn gauge(&mut self, name: &str, help: &str, value: Option<f64>) {
@@ -208,7 +241,14 @@ mod tests {
             pricer.push(&line);
         }
         state.on_priced(pricer.price());
-        let text = text(&Run::of(&state));
+        let run = Run::of(&state);
+        let open = text(&run, Dialect::OpenMetrics);
+        assert!(
+            open.contains("# TYPE murmur_contributions counter\nmurmur_contributions_total 6\n"),
+            "{open}"
+        );
+        assert!(open.ends_with("\n# EOF\n") && open.matches("# EOF").count() == 1, "{open}");
+        let text = text(&run, Dialect::Prometheus);
         let mut described = Vec::new();
         for line in text.lines() {
             if let Some(rest) = line.strip_prefix("# TYPE ") {
@@ -230,7 +270,7 @@ mod tests {
 
     #[test]
     fn labels_are_escaped() {
-        let mut page = Page(String::new());
+        let mut page = Page(String::new(), Dialect::Prometheus);
         page.value("x", &[("a", "q\"\\\n")], f64::INFINITY);
         assert_eq!(page.0, "x{a=\"q\\\"\\\\\\n\"} +Inf\n");
     }

@@ -2,9 +2,11 @@
 
 use std::collections::VecDeque;
 use std::sync::Arc;
+use std::time::Instant;
 
 use tokio::sync::watch;
 
+use crate::health::Progress;
 use crate::state::State;
 use crate::view::{Run, Tick};
 
@@ -19,6 +21,7 @@ pub(crate) struct Picture {
     /// JSON of the differences that led to this version, the oldest first.
     ticks: VecDeque<Arc<str>>,
     pub(crate) over: bool,
+    pub(crate) progress: Progress,
 }
 
 impl Picture {
@@ -37,7 +40,9 @@ pub(crate) struct Publisher {
 
 impl Publisher {
     pub(crate) fn new(state: &State) -> Self {
-        let first = Picture { version: 0, run: Run::of(state), ticks: VecDeque::new(), over: false };
+        let run = Run::of(state);
+        let progress = Progress::new(run.status.phase, Instant::now());
+        let first = Picture { version: 0, run, ticks: VecDeque::new(), over: false, progress };
         Self { pictures: watch::channel(Arc::new(first)).0 }
     }
 
@@ -56,7 +61,9 @@ impl Publisher {
         ticks.push_back(tick.into());
         let over = state.over.is_some();
         let version = before.version + 1;
-        self.pictures.send_replace(Arc::new(Picture { version, run: Run::of(state), ticks, over }));
+        let run = Run::of(state);
+        let progress = before.progress.next(run.status.phase, run.status.round, Instant::now());
+        self.pictures.send_replace(Arc::new(Picture { version, run, ticks, over, progress }));
     }
 }
 

@@ -72,7 +72,9 @@ pub(crate) struct Epsilon {
     #[serde(serialize_with = "rounded_up")]
     pub(crate) local: Option<f64>,
     /// The analysis behind `worst` and `mean`; `null` before the first figure.
-    pub(crate) analysis: Option<&'static str>,
+    pub(crate) analysis: Option<String>,
+    /// The rounds that the figures are about: those of a report up to there.
+    pub(crate) round: Option<u32>,
     pub(crate) delta: f64,
 }
 
@@ -137,7 +139,8 @@ impl Epsilon {
             worst: known.and_then(|(worst, _, _)| finite(worst)),
             mean: known.and_then(|(_, mean, _)| mean).and_then(finite),
             local: known.and_then(|(_, _, local)| finite(local)),
-            analysis: known.and(state.analysis),
+            analysis: known.and(state.analysis.clone()),
+            round: known.and(state.priced_round),
             delta: state.outline.delta,
         }
     }
@@ -336,14 +339,20 @@ mod tests {
         let node = serde_json::to_value(Node::of(0, &Row { lost, ..Row::default() })).unwrap();
         assert_eq!(
             [&node["epsilon"], &node["epsilon_mean"], &node["epsilon_local"]],
-            [&2.45.into(), &0.124.into(), &serde_json::Value::from(124.0)]
+            [&2.445.into(), &0.1235.into(), &serde_json::Value::from(123.4)]
         );
-        let epsilon =
-            Epsilon { worst: Some(2.44492), mean: None, local: Some(2.44492), analysis: None, delta: 1e-5 };
+        let epsilon = Epsilon {
+            worst: Some(2.44492),
+            mean: None,
+            local: Some(2.44492),
+            analysis: None,
+            round: None,
+            delta: 1e-5,
+        };
         let value = serde_json::to_value(&epsilon).unwrap();
         assert_eq!(
             (&value["worst"], &value["local"], value["mean"].is_null()),
-            (&2.45.into(), &2.45.into(), true)
+            (&2.445.into(), &2.445.into(), true)
         );
         let mut status = Status::of(&told(&["nodes=3", "rounds=10", "privacy.epsilon=4"]));
         status.spent = vec![("ε".into(), 0.44411)];

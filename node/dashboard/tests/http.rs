@@ -90,9 +90,41 @@ impl Served {
 }
 
 #[test]
+fn a_thousand_silent_connections_keep_nobody_out() {
+    let served = Served::new(None);
+    let silent: Vec<TcpStream> = (0..1000).map(|_| TcpStream::connect(&served.address).unwrap()).collect();
+    let begun = Instant::now();
+    for _ in 0..20 {
+        assert_eq!(served.get("/healthz").0, 200);
+    }
+    println!("twenty answers beside {} silent connections in {:?}", silent.len(), begun.elapsed());
+}
+
+#[test]
+fn wrong_tokens_are_heard_slowly_and_the_right_one_still_opens() {
+    let served = Served::new(Some("right"));
+    let with = |token: &str| {
+        let head = format!("GET /api/status HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer {token}");
+        served.ask(&head).0
+    };
+    assert_eq!((0..5).map(|_| with("wrong")).collect::<Vec<_>>(), [401; 5]);
+    let codes: Vec<u16> = std::thread::scope(|scope| {
+        let all: Vec<_> = (0..40).map(|_| scope.spawn(|| with("wrong"))).collect();
+        all.into_iter().map(|one| one.join().unwrap()).collect()
+    });
+    let heard = codes.iter().filter(|&&code| code == 401).count();
+    assert!(codes.iter().all(|code| [401, 429].contains(code)) && heard < 40, "{codes:?}");
+    assert_eq!(with("right"), 200);
+    assert_eq!(served.get("/healthz").0, 200);
+}
+
+#[test]
 fn everything_is_served_and_nothing_can_be_changed() {
     let mut served = Served::new(None);
-    served.advance(3);
+    // A round is priced when the first line of the next one closes it.
+    served.advance(2);
+    served.until(|status| status["round"] == 2);
+    served.advance(1);
     served.until(|status| status["round"] == 3 && status["epsilon"]["worst"].is_number());
     let (code, head, page) = served.get("/");
     assert!(code == 200 && page.contains("<canvas"), "{head}");
@@ -103,12 +135,21 @@ fn everything_is_served_and_nothing_can_be_changed() {
     for path in ["/app.js", "/style.css", "/icon.svg"] {
         assert_eq!(served.get(path).0, 200, "{path}");
     }
-    assert_eq!(served.get("/healthz").2, "ok\n");
+    assert_eq!(served.get("/healthz").2, "running\n");
     let run: Value = serde_json::from_str(&served.get("/api/run").2).unwrap();
     assert_eq!(run["nodes"].as_array().unwrap().len(), NODES as usize);
     assert!(run["nodes"][2]["epsilon"].as_f64().unwrap() > 0.0);
     let (_, head, metrics) = served.get("/metrics");
     assert!(head.contains("text/plain; version=0.0.4") && metrics.contains("murmur_round 3\n"), "{metrics}");
+    let open = format!(
+        "GET /metrics HTTP/1.1\r\nHost: {}\r\nAccept: application/openmetrics-text; version=1.0.0",
+        served.address
+    );
+    let (_, head, metrics) = served.ask(&open);
+    assert!(
+        head.contains("application/openmetrics-text; version=1.0.0") && metrics.ends_with("# EOF\n"),
+        "{head}"
+    );
     assert_eq!(served.get("/nothing").0, 404);
     for method in ["POST", "PUT", "DELETE", "OPTIONS"] {
         let (code, head, _) =
@@ -117,6 +158,37 @@ fn everything_is_served_and_nothing_can_be_changed() {
     }
     let (code, _, body) = served.ask(&format!("HEAD /api/status HTTP/1.1\r\nHost: {}", served.address));
     assert!(code == 200 && body.is_empty());
+}
+
+/// A dashboard or an alert about a series that is not there stays silent for ever.
+#[test]
+fn every_series_of_the_dashboard_and_the_alerts_is_in_a_scrape() {
+    let mut served = Served::new(None);
+    served.advance(2);
+    served.until(|status| status["round"] == 2);
+    served.advance(1);
+    served.until(|status| status["epsilon"]["worst"].is_number());
+    let scrape = served.get("/metrics").2;
+    let docs = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs");
+    let mut named = 0;
+    for file in ["grafana.json", "alerts.yaml"] {
+        let text = std::fs::read_to_string(docs.join(file)).unwrap();
+        for word in text.split(|letter: char| !letter.is_ascii_alphanumeric() && letter != '_') {
+            if word.starts_with("murmur_") {
+                named += 1;
+                // Those that appear only where there is something to say are described all the same.
+                let described = scrape.contains(&format!("# TYPE {word} "));
+                let conditional = [
+                    "murmur_private",
+                    "murmur_test_accuracy",
+                    "murmur_training_loss",
+                    "murmur_epsilon_budget",
+                ];
+                assert!(described || conditional.contains(&word), "{file}: no series `{word}`\n{scrape}");
+            }
+        }
+    }
+    assert!(named > 20, "{named}");
 }
 
 #[test]

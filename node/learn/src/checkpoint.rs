@@ -138,7 +138,15 @@ pub fn load(path: &Path, model: &dyn Model) -> Result<(Vec<f32>, CheckpointInfo)
     from_bytes(&bytes, path, model)
 }
 
-fn to_bytes(model: &dyn Model, params: &[f32], info: &CheckpointInfo) -> Result<Vec<u8>, CheckpointError> {
+/// The bytes that [`save`] writes, for files that need care of another kind.
+///
+/// # Errors
+/// Parameters of the wrong number or not finite.
+pub fn to_bytes(
+    model: &dyn Model,
+    params: &[f32],
+    info: &CheckpointInfo,
+) -> Result<Vec<u8>, CheckpointError> {
     check_parameters(model, params)?;
     let raw: Vec<u8> = params.iter().flat_map(|param| param.to_le_bytes()).collect();
     let mut start = 0;

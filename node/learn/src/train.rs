@@ -13,7 +13,7 @@ use topology::Hint;
 use crate::data::Dataset;
 use crate::gradient::{GradientError, PoissonSampler, SamplingRate, Workspace};
 use crate::model::{self, Model, kernel};
-use crate::optimiser::{OptimiserError, OptimiserSpec, Schedule};
+use crate::optimiser::{OptimiserError, OptimiserSpec, StepSizes};
 
 /// How to train.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -27,7 +27,7 @@ pub struct Training {
     /// z: noise on the sum divided by C. 0: no noise, no privacy.
     pub noise_multiplier: f64,
     /// Step sizes.
-    pub schedule: Schedule,
+    pub schedule: StepSizes,
     /// Optimiser.
     pub optimiser: OptimiserSpec,
     /// Publish the mean of the parameters over the last half of the steps instead of the last ones: post-processing

@@ -8,7 +8,7 @@ use learn::calibrate;
 use learn::gradient::SamplingRate;
 use learn::metrics::accuracy;
 use learn::model::{SoftmaxRegression, predict};
-use learn::optimiser::{OptimiserSpec, Schedule};
+use learn::optimiser::{OptimiserSpec, StepSizes};
 use learn::train::Training;
 use privacy::clip::ClipNorm;
 use privacy::event::DpEvent;
@@ -100,7 +100,7 @@ fn training(clip: f64, steps: u64) -> Training {
         rate: SamplingRate::ALL,
         clip: ClipNorm::new(clip).unwrap(),
         noise_multiplier: 0.0,
-        schedule: Schedule::Constant { step_size: 1.0 },
+        schedule: StepSizes::Constant { step_size: 1.0 },
         optimiser: OptimiserSpec::Sgd { radius: None },
         average: false,
     }

@@ -2,9 +2,8 @@
 
 #![allow(clippy::unwrap_used, reason = "a test that cannot be set up should fail")]
 
-use learn::data::Target;
-use learn::data::Task;
-use learn::gradient::{ExampleGradient, PoissonSampler, SamplingRate, Workspace, rounding};
+use learn::data::{Dataset, Groups, Target, Targets, Task};
+use learn::gradient::{ExampleGradient, Persons, PoissonSampler, SamplingRate, Workspace, rounding};
 use learn::model::{
     Activation, Cnn, ConvLayer, Examples, LinearRegression, LogisticRegression, Mean, Mlp, Model, Pool,
     SoftmaxRegression,
@@ -138,6 +137,43 @@ proptest! {
             let moved = distance(&with, &all(&changed).0);
             prop_assert!(moved <= 2.0 * bound, "{}: a change moves by {moved} > 2·{bound}", model.kind());
         }
+    }
+
+    /// Blanking all records of a person moves the sum of a batch of persons by at most the clip norm, whoever was drawn and however many records the person has.
+    #[test]
+    fn all_records_of_a_person_together_move_the_sum_by_at_most_the_clip_norm(
+        rows in prop::collection::vec((prop::collection::vec(-30.0_f32..30.0, 4), 0_u32..6), 1..60),
+        at in any::<prop::sample::Index>(),
+        clip_exponent in -6.0_f64..6.0,
+        seed in any::<u64>(),
+        rate in 0.1_f64..1.0,
+    ) {
+        let clip = ClipNorm::new(clip_exponent.exp2()).unwrap();
+        let person = rows[at.index(rows.len())].1;
+        let data = |blank: bool| {
+            let value = |&x: &f32, of: u32| if blank && of == person { 0.0 } else { x };
+            let features = rows.iter().flat_map(|(row, of)| row.iter().map(|x| value(x, *of)).collect::<Vec<_>>()).collect();
+            let groups = Groups { of_record: rows.iter().map(|(_, of)| *of).collect(), names: (0..6).map(|of| of.to_string()).collect() };
+            Dataset::new(features, 4, Targets::None).unwrap().with_groups(groups).unwrap()
+        };
+        // The mean of rows has a gradient of minus the row, at parameters of zero: a blank row adds nothing.
+        let model = Mean::new(4).unwrap();
+        let sum = |data: &Dataset| {
+            let persons = Persons::of(data).unwrap();
+            let sampler = PoissonSampler::new(SamplingRate::new(rate).unwrap(), persons.len());
+            let mut source = danger_from_seed(seed, "persons");
+            let sample = persons.draw(&sampler, &mut source);
+            let sum = Workspace::new(&model).clipped_sum(&[0.0; 4], data, sample, clip).unwrap();
+            let (sensitivity, divisor) = (sum.sensitivity(), sum.divisor());
+            let (shareable, _) = sum.release(0.0, &mut source).unwrap();
+            (shareable.values().iter().map(|&x| f64::from(x) * divisor).collect::<Vec<f64>>(), sensitivity)
+        };
+        let ((with, sensitivity), (without, _)) = (sum(&data(false)), sum(&data(true)));
+        let moved = distance(&with, &without);
+        let bound = sensitivity + clip.value() * rows.len() as f64 * 2.4e-7;
+        prop_assert!(moved <= bound, "{moved} > {bound}");
+        // With every record of theirs in the sum it would be more: the test can fail.
+        prop_assert!(sensitivity <= clip.value() * 1.002);
     }
 
     #[test]

@@ -54,7 +54,7 @@ fn gossip_sum(times: u32) -> Result<(), Box<dyn Error>> {
     node.handle(Time(0), Input::Start);
     for round in 0..times {
         let (contribution, release) = contribution()?;
-        let computed = work::Computed { round, contribution, release, loss: None };
+        let computed = work::Computed { round, contribution: contribution.into(), release, loss: None };
         node.handle(Time(0), Input::Computed(computed));
         node.handle(Time(0), Input::Recorded(u64::from(round)));
         for from in [1, 4] {
@@ -84,7 +84,10 @@ fn doubling_account(times: u32) -> Result<(), Box<dyn Error>> {
         |node: u32, event: RunEvent| account.push(&LogLine { time: Time(0), node: Some(node), event });
     for round in 0..times {
         for node in 0..nodes {
-            push(node, RunEvent::Released { round, token: 0, generation: 0, release: None, loss: None });
+            push(
+                node,
+                RunEvent::Released { round, token: 0, generation: 0, release: None, among: None, loss: None },
+            );
         }
         for node in 0..nodes {
             let (start, end) = (model(round), model(round + 1));

@@ -1,13 +1,13 @@
 //! From a gradient to something that may be sent: budget, compute, record, and only then release.
 
-use learn::gradient::Shareable;
-
+use crate::PeerIx;
 use crate::account::Prices;
 use crate::core::Core;
 use crate::event::RunEvent;
+use crate::masks::Hidden;
 use crate::node::{Output, Record};
 use crate::settings::{BudgetRule, Scope, Settings};
-use crate::work::{Computed, Job};
+use crate::work::{Computed, Given, Job};
 
 /// Where the current contribution stands.
 ///
@@ -18,12 +18,17 @@ pub(crate) enum Contribution {
     None,
     Computing {
         round: u32,
+        /// How well masks hide it; charged when it is recorded.
+        hidden: Option<Hidden>,
     },
+    /// Noise and no data: there is nothing to record.
+    Resounding { round: u32 },
     Recording {
         round: u32,
         id: u64,
-        values: Shareable,
+        values: Given,
         release: Option<privacy::event::DpEvent>,
+        among: Option<u32>,
         loss: Option<f64>,
     },
 }
@@ -35,32 +40,65 @@ impl Contribution {
     /// Asks the budget; if it agrees, asks the driver to compute. `pending` earlier contributions are not settled yet and count in full.
     pub(crate) fn begin(&mut self, core: &mut Core, job: Job, pending: u32) -> bool {
         let round = job.round;
+        let job = Job { mechanism: core.settings.mechanism.clone(), ..job };
         if let Err(reason) = core.budget.admits(&core.settings, pending) {
             core.log(RunEvent::Refused { round, reason });
             *self = Self::None;
             return false;
         }
-        *self = Self::Computing { round };
+        *self = Self::Computing { round, hidden: None };
         core.outputs.push(Output::Compute(job));
         true
     }
 
-    /// The contribution is there: it must be recorded before anything else. An answer that nobody waits for is dropped, unsent.
-    pub(crate) fn on_computed(&mut self, core: &mut Core, computed: Computed) {
-        if !matches!(self, Self::Computing { round } if *round == computed.round) {
-            return;
+    /// As [`begin`](Self::begin) for a masked round, whose price is known. Noise is made in any case: where the budget, or too few members, refuse data, it is
+    /// made without, since the others count on it.
+    pub(crate) fn begin_hidden(&mut self, core: &mut Core, job: Job, hidden: Hidden) {
+        let round = job.round;
+        let few = || format!("only {} members: nobody could hide among them", hidden.among);
+        let enough = if hidden.is_enough { Ok(()) } else { Err(few()) };
+        let refused =
+            enough.and_then(|()| core.budget.admits_hidden(&core.settings, (core.me, hidden))).err();
+        let only_noise = refused.is_some();
+        if let Some(reason) = refused {
+            core.log(RunEvent::Refused { round, reason });
+            *self = Self::Resounding { round };
+        } else {
+            *self = Self::Computing { round, hidden: Some(hidden) };
         }
+        let mechanism = core.settings.mechanism.clone();
+        core.outputs.push(Output::Compute(Job { mechanism, only_noise, ..job }));
+    }
+
+    /// The contribution is there: it must be recorded before anything else. An answer that nobody waits for is dropped, unsent. What has no data in it is
+    /// given back and may be sent at once.
+    pub(crate) fn on_computed(&mut self, core: &mut Core, computed: Computed) -> Option<Given> {
+        let hidden = match self {
+            Self::Computing { round, hidden } if *round == computed.round => hidden.take(),
+            Self::Resounding { round } if *round == computed.round => {
+                *self = Self::None;
+                return Some(computed.contribution);
+            }
+            _ => return None,
+        };
         let id = core.next_record;
         core.next_record += 1;
-        let record = Record { id, round: computed.round, release: computed.release.clone() };
+        let among = hidden.map(|hidden| hidden.among);
+        if let Some(hidden) = hidden {
+            // Before the record is durable, and whatever becomes of the round.
+            core.budget.charge_hidden(&core.settings, (core.me, hidden));
+        }
+        let record = Record { id, round: computed.round, release: computed.release.clone(), among };
         core.outputs.push(Output::Record(record));
         *self = Self::Recording {
             round: computed.round,
             id,
             values: computed.contribution,
             release: (computed.release != core.settings.release).then_some(computed.release),
+            among,
             loss: computed.loss,
         };
+        None
     }
 
     /// The record is durable: the contribution may be sent.
@@ -69,12 +107,14 @@ impl Contribution {
         core: &mut Core,
         recorded: u64,
         (token, generation): TokenLabel,
-    ) -> Option<(u32, Shareable)> {
+    ) -> Option<(u32, Given)> {
         if !matches!(self, Self::Recording { id, .. } if *id == recorded) {
             return None;
         }
-        let Self::Recording { round, values, release, loss, .. } = std::mem::take(self) else { return None };
-        core.log(RunEvent::Released { round, token, generation, release, loss });
+        let Self::Recording { round, values, release, among, loss, .. } = std::mem::take(self) else {
+            return None;
+        };
+        core.log(RunEvent::Released { round, token, generation, release, among, loss });
         Some((round, values))
     }
 
@@ -111,19 +151,29 @@ impl Budget {
         Self { rules: settings.budget.iter().map(fresh).collect() }
     }
 
-    /// Takes over what was saved; of `records` contributions `unsettled` came after that and may have been sent. A rule of which nothing was
-    /// saved is new: it is charged in full for everything that was ever recorded.
-    pub(crate) fn restore(&mut self, saved: &[Vec<f64>], (unsettled, records): (u64, u64)) {
-        for (at, rule) in self.rules.iter_mut().enumerate() {
-            let known = saved.get(at).filter(|saved| saved.len() == rule.spent.len());
-            let in_full = if let Some(saved) = known {
-                rule.spent.clone_from(saved);
-                unsettled
-            } else {
-                records
-            };
+    /// Takes over what was saved; of `records` contributions `unsettled` came after that and may have been sent: in full, or as `hidden` says where masks
+    /// hid them. A rule of which nothing was saved is new: it is charged in full for everything that was ever recorded.
+    pub(crate) fn restore(
+        &mut self,
+        settings: &Settings,
+        saved: &[Vec<f64>],
+        (unsettled, records): (u64, u64),
+        hidden: Option<(PeerIx, Hidden)>,
+    ) {
+        for (at, (rule, state)) in settings.budget.iter().zip(&mut self.rules).enumerate() {
+            let known = saved.get(at).filter(|saved| saved.len() == state.spent.len());
             // One by one, as they were or would have been charged.
-            (0..in_full).for_each(|_| rule.charge_in_full());
+            match (known, hidden) {
+                (Some(saved), Some(hidden)) => {
+                    state.spent.clone_from(saved);
+                    (0..unsettled).for_each(|_| state.charge_hidden(rule.scope, hidden));
+                }
+                (Some(saved), None) => {
+                    state.spent.clone_from(saved);
+                    (0..unsettled).for_each(|_| state.charge_in_full());
+                }
+                (None, _) => (0..records).for_each(|_| state.charge_in_full()),
+            }
         }
     }
 
@@ -151,6 +201,36 @@ impl Budget {
             }
         }
         Ok(())
+    }
+
+    /// Whether one more contribution to a masked round fits.
+    pub(crate) fn admits_hidden(
+        &mut self,
+        settings: &Settings,
+        (me, hidden): (PeerIx, Hidden),
+    ) -> Result<(), String> {
+        for (rule, state) in settings.budget.iter().zip(&mut self.rules) {
+            let before = state.spent.clone();
+            state.charge_hidden(rule.scope, (me, hidden));
+            let after = state.total(rule.scope);
+            state.spent = before;
+            let fits = after <= rule.limit;
+            if !fits {
+                let part = 100.0 * state.total(rule.scope) / rule.limit;
+                return Err(format!(
+                    "{part:.1} % of {} spent, one more contribution would pass it",
+                    rule.name
+                ));
+            }
+        }
+        Ok(())
+    }
+
+    /// One contribution to a masked round, however the round goes.
+    pub(crate) fn charge_hidden(&mut self, settings: &Settings, hidden: (PeerIx, Hidden)) {
+        for (rule, state) in settings.budget.iter().zip(&mut self.rules) {
+            state.charge_hidden(rule.scope, hidden);
+        }
     }
 
     /// One contribution, seen by everybody.
@@ -184,6 +264,18 @@ impl Budget {
 }
 
 impl Spent {
+    /// The worst case is about any colluders together, the mean about one member at a time.
+    fn charge_hidden(&mut self, scope: Scope, (me, hidden): (PeerIx, Hidden)) {
+        let leverage = match scope {
+            Scope::Local => return self.charge_in_full(),
+            Scope::Worst => hidden.coalition,
+            Scope::Mean => hidden.one,
+        };
+        let price = self.prices.of(leverage)[0];
+        let others = self.spent.iter_mut().enumerate().filter(|(peer, _)| *peer != me as usize);
+        others.for_each(|(_, spent)| *spent += price);
+    }
+
     fn charge_in_full(&mut self) {
         self.spent.iter_mut().for_each(|spent| *spent += self.in_full);
     }

@@ -7,10 +7,9 @@ use crate::contribution::Budget;
 use crate::event::{FaultKind, RunEvent};
 use crate::message::{Body, Message};
 use crate::node::{Output, Snapshot};
-use crate::numbers::Numbers;
+use crate::numbers::{Load, Numbers};
 use crate::recipients::Recipients;
 use crate::settings::Settings;
-use crate::values::Values;
 use crate::{PeerIx, Time};
 
 /// Messages beyond what a round needs (repeated, late, asking again) that a peer may send in one round.
@@ -28,6 +27,8 @@ pub(crate) struct Core {
     pub(crate) budget: Budget,
     pub(crate) next_record: u64,
     pub(crate) done: bool,
+    /// Whether it is done because the run reached its end.
+    pub(crate) reached: bool,
     /// Whether the driver keeps what a node needs to come back after a crash.
     pub(crate) saves: bool,
     /// Peers that sent what no honest node can send, or from which nothing comes back: they are left out where there is a choice.
@@ -46,6 +47,7 @@ impl Core {
             outputs: Outputs::default(),
             next_record: 0,
             done: false,
+            reached: false,
             saves: true,
             accused: BTreeSet::new(),
             faults: BTreeMap::new(),
@@ -54,10 +56,13 @@ impl Core {
     }
 
     pub(crate) fn restore(&mut self, snapshot: &Snapshot, records: u64) {
-        // Records after the snapshot may have been sent: they are charged in full.
+        // Records after the snapshot may have been sent: they are charged in full, or, with masks, as the roster of the snapshot hid them: a roster is
+        // saved before anything is contributed in it.
         let unsettled = records.saturating_sub(snapshot.records);
         self.next_record = records.max(snapshot.records);
-        self.budget.restore(&snapshot.spent, (unsettled, self.next_record));
+        let hidden = self.settings.algorithm.hidden(snapshot.members.len()).map(|hidden| (self.me, hidden));
+        let settings = self.settings.clone();
+        self.budget.restore(&settings, &snapshot.spent, (unsettled, self.next_record), hidden);
     }
 
     /// Whether a message is well-formed, whatever the algorithm; says so in the log if not.
@@ -78,8 +83,17 @@ impl Core {
     }
 
     fn has_wrong_length(&self, message: &Message) -> bool {
-        let count = message.numbers.as_ref().map_or(0, Numbers::len);
-        !message.body.load().admits(count, self.settings.initial.len())
+        let parameters = self.settings.initial.len();
+        match &message.numbers {
+            // Only sums of masked rounds are words, and these know how many there are.
+            Some(Numbers::Words(words)) => {
+                message.body.load() != Load::Vector || words.len() > Load::most(parameters)
+            }
+            numbers => {
+                let count = numbers.as_ref().map_or(0, Numbers::len);
+                !message.body.load().admits(count, parameters)
+            }
+        }
     }
 
     /// Logs that a peer did wrong: every time at first, then at every doubling, so that a flood cannot fill the disk.
@@ -121,9 +135,9 @@ impl Core {
         to: impl Into<Recipients>,
         place: (u32, u32),
         body: impl Into<Body>,
-        values: Values,
+        numbers: impl Into<Numbers>,
     ) {
-        self.put(to.into(), place, body.into(), Some(Numbers::Reals(values)));
+        self.put(to.into(), place, body.into(), Some(numbers.into()));
     }
 
     fn put(&mut self, to: Recipients, (round, step): (u32, u32), body: Body, numbers: Option<Numbers>) {
@@ -143,9 +157,10 @@ impl Core {
         self.outputs.push(Output::Log(Box::new(event)));
     }
 
-    pub(crate) fn finish(&mut self, rounds: u32, model: &[f32], reason: &str) {
+    /// The run is over for this node: it `reached` its end, or ends before it for a reason that was set.
+    pub(crate) fn finish(&mut self, rounds: u32, model: &[f32], reason: &str, reached: bool) {
         if !self.done {
-            self.done = true;
+            (self.done, self.reached) = (true, reached);
             let model = crate::Digest::of(model);
             self.log(RunEvent::Finished { rounds, model, reason: reason.into() });
             self.outputs.push(Output::Done);

@@ -10,6 +10,12 @@ pub const LOG: &str = "log.jsonl";
 pub const METRICS: &str = "metrics.csv";
 /// The model.
 pub const MODEL: &str = "model.safetensors";
+/// A node's own model, made of its own records: as secret as they are.
+pub const PERSONAL: &str = "personal.safetensors";
+/// How good a node's models are on its own test part.
+pub const PERSONAL_FIGURES: &str = "personal.json";
+/// What proves it: the last decision of the members, with their signatures.
+pub const DECISION: &str = "model.decision";
 /// The figures of a run.
 pub const RESULT: &str = "result.json";
 /// Who may join a swarm.

@@ -24,7 +24,7 @@
 //!     while let Some(output) = node.poll_output() {
 //!         match output {
 //!             Output::Compute(job) => {
-//!                 let desk = &mut Desk { node: 0, room: &mut room, state: &mut state };
+//!                 let desk = &mut Desk { node: 0, position: 0, room: &mut room, state: &mut state };
 //!                 inputs.push(Input::Computed(setup.door.contribute(desk, &job, &mut noise)?));
 //!             }
 //!             Output::Record(record) => inputs.push(Input::Recorded(record.id)), // after it is on disk
@@ -52,6 +52,7 @@ pub mod log;
 mod message;
 mod node;
 mod numbers;
+pub mod personal;
 mod plausible;
 mod recipients;
 mod result;
@@ -62,18 +63,18 @@ mod values;
 pub mod work;
 
 pub use algorithm::gossip::GossipSettings;
-pub use algorithm::rounds::RoundsSettings;
+pub use algorithm::rounds::{RoundsSettings, first_model};
 pub use algorithm::walk::WalkSettings;
 pub use algorithm::{Algorithm, gossip, rounds, walk};
 use log::event;
 pub use log::{FaultKind, LogLine, RunEvent};
 pub use message::{Body, Message};
-pub use node::{Acceptor, Input, Node, Output, Record, Snapshot};
+pub use node::{Input, Node, Output, Record, Snapshot};
 pub use numbers::{Load, Numbers, Words};
 pub use recipients::Recipients;
 pub use result::RunResult;
 pub use settings::{BudgetRule, RunId, Scope, Settings, StepRule, Timeouts};
-pub use setup::{Setup, SetupError, recommended};
+pub use setup::{ExternalError, Setup, SetupError, recommended};
 pub use time::Time;
 pub use values::{Digest, Values};
 
@@ -81,3 +82,8 @@ pub use topology::Hint;
 
 /// The position of a participant in the topology, from 0. The libp2p identity behind it is known to the driver only.
 pub type PeerIx = u32;
+
+/// Masks of totals: keys, and what they hide.
+pub mod masks {
+    pub use crate::algorithm::rounds::{Hidden, MaskKey, MaskSecret, MaskSettings, Masks};
+}

@@ -101,6 +101,10 @@ impl Message {
     /// Bytes on the wire: numbers, and a header of about this size.
     pub fn bytes(&self) -> u64 {
         const HEADER: u64 = 40;
-        HEADER + self.numbers.as_ref().map_or(0, Numbers::bytes)
+        let said = match &self.body {
+            Body::Rounds(say) => say.bytes(),
+            Body::Nudge | Body::NotYet | Body::Gossip(_) | Body::Walk(_) => 0,
+        };
+        HEADER + said + self.numbers.as_ref().map_or(0, Numbers::bytes)
     }
 }

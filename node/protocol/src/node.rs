@@ -6,12 +6,13 @@ use privacy::event::DpEvent;
 use privacy::noise::NoiseSource;
 use serde::{Deserialize, Serialize};
 
+use crate::agreement::{Certificate, Credentials, Memory};
 use crate::algorithm::{Algorithm, Machine};
 use crate::core::Core;
 use crate::event::RunEvent;
 use crate::message::Message;
 use crate::recipients::Recipients;
-use crate::rounds::{Ballot, Proposal};
+use crate::rounds::Masks;
 use crate::settings::Settings;
 use crate::values::Values;
 use crate::work::{Computed, Job};
@@ -35,6 +36,8 @@ pub enum Input {
     Recorded(u64),
     /// Time has passed: [`Node::wake_at`] has come.
     Tick,
+    /// The node is to leave for good: the others are told, and its vote goes with it.
+    Leave,
 }
 
 /// What a node asks its driver to do. In order.
@@ -68,6 +71,9 @@ pub struct Record {
     pub round: u32,
     /// What is released.
     pub release: DpEvent,
+    /// Masked rounds: how many members hide it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub among: Option<u32>,
 }
 
 /// What a node needs to come back: at a round boundary.
@@ -87,11 +93,24 @@ pub struct Snapshot {
     pub records: u64,
     /// What was spent towards each peer, by each budget rule, in the unit of its price.
     pub spent: Vec<Vec<f64>>,
-    /// What the node promised about the next roster.
-    pub acceptor: Option<Acceptor>,
+    /// The model before, where a decision may go back to it.
+    pub before: Option<Values>,
+    /// What the node signed about the next decision, and the last one with its proof.
+    pub agreement: Option<Arc<Memory>>,
 }
 
 impl Snapshot {
+    /// The same, with so many records after it of which nothing is known: each is charged in full, whatever masks hide now. A roster in which one of them was
+    /// made may have been smaller than the one that was saved.
+    pub fn with_unknown(mut self, settings: &Settings, unknown: u64) -> Self {
+        for (rule, spent) in settings.budget.iter().zip(&mut self.spent) {
+            let in_full = rule.price.of(1.0);
+            spent.iter_mut().for_each(|spent| (0..unknown).for_each(|_| *spent += in_full));
+        }
+        self.records += unknown;
+        self
+    }
+
     /// Where a node stands that saved nothing yet: everybody is a member and has the public first model.
     pub fn first(settings: &Settings) -> Self {
         Self {
@@ -102,20 +121,10 @@ impl Snapshot {
             model: settings.initial.clone(),
             records: 0,
             spent: Vec::new(),
-            acceptor: None,
+            before: None,
+            agreement: None,
         }
     }
-}
-
-/// A voter's memory in the agreement on a roster: a promise must survive a crash.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Acceptor {
-    /// The epoch that is to begin.
-    pub epoch: u32,
-    /// The highest ballot that it follows.
-    pub promised: Ballot,
-    /// What it accepted.
-    pub accepted: Option<(Ballot, Proposal)>,
 }
 
 /// One participant.
@@ -135,6 +144,13 @@ impl Node {
         Self { core: Core::new(me, settings), machine }
     }
 
+    /// The same participant with masks, for settings that ask for them; without, it takes no part in masked rounds.
+    #[must_use]
+    pub fn with_masks(mut self, masks: Masks) -> Self {
+        self.machine.wear(masks);
+        self
+    }
+
     /// The same participant for a driver that keeps no [snapshots](Output::Save), since it knows that this node never comes back after a crash.
     #[must_use]
     pub fn without_saving(mut self) -> Self {
@@ -148,6 +164,14 @@ impl Node {
     pub fn restored(mut self, snapshot: &Snapshot, records: u64) -> Self {
         self.core.restore(snapshot, records);
         self.machine.restore(&self.core.settings, snapshot);
+        self
+    }
+
+    /// The same participant with an identity of its own. Without one its signatures are made from the run's name and prove nothing: good for
+    /// simulations only. Before [`restored`](Self::restored).
+    #[must_use]
+    pub fn with_credentials(mut self, credentials: Credentials) -> Self {
+        self.machine.enroll(credentials);
         self
     }
 
@@ -193,6 +217,16 @@ impl Node {
     /// Whether the run is over for this node.
     pub fn is_done(&self) -> bool {
         self.core.done
+    }
+
+    /// Whether it ended where it should; otherwise for a reason that was set.
+    pub fn has_reached_the_end(&self) -> bool {
+        self.core.reached
+    }
+
+    /// What proves the last decision to anybody, where there was one.
+    pub fn certificate(&self) -> Option<&Certificate> {
+        self.machine.certificate()
     }
 
     /// What this node has spent, by each budget rule, as a part of its limit.

@@ -3,6 +3,8 @@
 use std::fmt;
 use std::sync::Arc;
 
+use privacy::mechanisms::grid;
+
 use crate::values::Values;
 
 /// What a message carries. Cloning shares the numbers.
@@ -53,11 +55,41 @@ impl Numbers {
         }
     }
 
+    /// The words, where it is such.
+    pub(crate) fn words(&self) -> Option<&Words> {
+        match self {
+            Self::Reals(_) => None,
+            Self::Words(words) => Some(words),
+        }
+    }
+
     /// As [`reals`](Self::reals), taking them.
     pub(crate) fn into_reals(self) -> Option<Values> {
         match self {
             Self::Reals(values) => Some(values),
             Self::Words(_) => None,
+        }
+    }
+}
+
+impl From<Values> for Numbers {
+    fn from(values: Values) -> Self {
+        Self::Reals(values)
+    }
+}
+
+impl From<Words> for Numbers {
+    fn from(words: Words) -> Self {
+        Self::Words(words)
+    }
+}
+
+/// Masked words, a part of them or sums of such: what a message of a masked round carries.
+impl From<&grid::Words> for Words {
+    fn from(words: &grid::Words) -> Self {
+        match words {
+            grid::Words::Narrow(words) => Self::modulo_32(words.clone()),
+            grid::Words::Wide(words) => Self::modulo_64(words.clone()),
         }
     }
 }

@@ -3,6 +3,7 @@
 use serde::Serialize;
 
 use crate::account::Summary;
+use crate::personal::{ClustersResult, PersonalResult};
 
 /// What came out, as `--format json` prints it.
 #[derive(Debug, Clone, PartialEq, Serialize)]
@@ -35,4 +36,10 @@ pub struct RunResult {
     pub noise_multiplier: f64,
     /// What it cost.
     pub privacy: Summary,
+    /// Models of the nodes' own on their own test parts, where they made some.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub personal: Option<PersonalResult>,
+    /// How the nodes of a simulation divided themselves, where there were several models.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub clusters: Option<ClustersResult>,
 }

@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use learn::optimiser::{OptimiserSpec, Schedule as StepSizes};
+use learn::optimiser::{OptimiserSpec, StepSizes};
 use privacy::event::DpEvent;
 use serde::{Deserialize, Serialize};
 use topology::schedule::RunKey;
@@ -10,6 +10,7 @@ use topology::schedule::RunKey;
 use crate::account::Price;
 use crate::algorithm::Algorithm;
 use crate::values::Values;
+use crate::work::Mechanism;
 
 /// Identifies a run: messages of others are refused.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
@@ -43,10 +44,16 @@ pub struct Settings {
     pub release: DpEvent,
     /// Largest norm of one honest contribution, noise included, that is believed; infinite where unknown.
     pub largest_norm: f64,
+    /// How contributions are made private.
+    pub mechanism: Mechanism,
     /// Limits on what a node may lose; contributions that would pass one are not made.
     pub budget: Vec<BudgetRule>,
     /// How long to wait.
     pub timeouts: Timeouts,
+    /// f: at most so many of the participants are hostile, and decisions need as many signatures as that asks for.
+    pub hostile: u32,
+    /// Whether the end of the run is decided and proved too. A simulation in which nothing can go wrong has nobody to prove it to.
+    pub certify: bool,
 }
 
 /// How a mean contribution (a gradient, or at node level the negative of an update) changes the model.

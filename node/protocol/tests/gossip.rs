@@ -211,7 +211,7 @@ fn the_order_of_arrival_does_not_change_a_bit() {
 }
 
 #[test]
-fn bad_messages_are_faults_of_their_sender_and_change_nothing() {
+fn bad_messages_are_faults_of_their_sender_which_is_left_out() {
     let clean = {
         let mut net = mean_net(gossip(cycle(5), 3).0);
         assert!(net.run(10.0));
@@ -238,9 +238,13 @@ fn bad_messages_are_faults_of_their_sender_and_change_nothing() {
         net.inject(from, 0, message);
     }
     assert_eq!(net.faults(0), faults.map(|(from, _, fault)| (from, fault)));
+    let before = net.now;
     assert!(net.run(10.0));
-    assert_eq!(net.models(), clean);
-    assert!((0..5).all(|node| net.mixed(node) == [(0, vec![], vec![])]));
+    // Node 1 has sent what nobody honest sends, as far as node 0 knows: it is left out there, and nobody waits for it.
+    assert_eq!(net.mixed(0), [(0, vec![(0, 1), (1, 1), (2, 1)], vec![])]);
+    assert!((1..5).all(|node| net.mixed(node) == [(0, vec![], vec![])]));
+    assert!(net.now.0 - before.0 < net.settings.timeouts.resend, "{:?}", net.now);
+    assert_ne!(net.models()[0], clean[0]);
 }
 
 #[test]
@@ -282,8 +286,12 @@ fn nothing_is_sent_before_the_record_is_durable() {
         std::iter::from_fn(|| node.poll_output()).collect::<Vec<_>>()
     };
     assert!(matches!(step(Input::Start)[..], [Output::Compute(_)]));
-    let computed =
-        Computed { round: 0, contribution: release(value(0)), release: DpEvent::NonPrivate, loss: None };
+    let computed = Computed {
+        round: 0,
+        contribution: release(value(0)).into(),
+        release: DpEvent::NonPrivate,
+        loss: None,
+    };
     assert!(matches!(step(Input::Computed(computed))[..], [Output::Record(_)]));
     assert!(step(Input::Recorded(5)).is_empty(), "a record that nobody asked for");
     let sent = step(Input::Recorded(0));

@@ -311,3 +311,30 @@ proptest! {
         prop_assert_eq!(net.count(fault), 0);
     }
 }
+
+#[test]
+fn a_token_survives_when_all_crash_at_once_whenever_that_is() {
+    // A hop takes 5.5 ms: a crash in every state that a token can be in.
+    for crash in 1..60 {
+        let mut net = round_trip(20);
+        assert!(!net.run(f64::from(crash) * 0.7e-3));
+        net.crash_all();
+        (0..6).for_each(|node| net.revive(node));
+        assert!(net.run(600.0), "the token is lost after a crash at {crash}");
+        assert!(releases(&net) > 20, "every hop has its contribution");
+    }
+}
+
+#[test]
+fn who_sent_a_token_that_cannot_be_is_not_believed_again() {
+    let mut net = net(vec![3]);
+    let token = |net: &Net, hop, values: &[f32]| {
+        net.with_numbers(0, 0, Say::Token(Name { token: 0, hop, generation: 9 }), values)
+    };
+    let (bad, good) = (token(&net, 2, &[1e6; 2]), token(&net, 2, &[1.0; 2]));
+    net.inject(1, 0, bad);
+    net.inject(1, 0, good.clone());
+    assert!(net.held().is_empty() && net.sent.is_empty());
+    net.inject(2, 0, good);
+    assert_eq!(net.held().len(), 1, "another may bring it");
+}

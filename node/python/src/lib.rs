@@ -8,6 +8,7 @@ mod error;
 mod graph;
 mod pairs;
 mod simulation;
+mod trainer;
 mod wait;
 
 use privacy::question::Question;

@@ -1,11 +1,13 @@
 //! The simulator: a configuration in, metrics by round, result and model out.
 
 use crate::error::Trouble;
+use crate::trainer::FromPython;
 use crate::wait::{Caller, Shared};
 use numpy::IntoPyArray;
 use protocol::config::{Config, ConfigError, Layer};
 use protocol::folder::{METRICS, RESULT};
-use protocol::{Hint, RunResult, Setup};
+use protocol::work::external::{self, Trainer};
+use protocol::{ExternalError, Hint, RunResult, Setup, SetupError};
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 use report::{Folder, FolderError};
@@ -13,6 +15,7 @@ use sim::Options;
 use sim::metrics::{self, Row};
 use sim::run::{Done, RunError};
 use std::path::PathBuf;
+use std::sync::{Arc, Mutex, PoisonError};
 
 /// What is to be simulated.
 struct Request {
@@ -20,6 +23,7 @@ struct Request {
     set: Vec<String>,
     threads: usize,
     out: Option<PathBuf>,
+    trainers: Option<Vec<(String, Py<PyAny>)>>,
 }
 
 /// A run after its end.
@@ -28,11 +32,13 @@ struct Ended {
     done: Done,
     result: String,
     folder: Option<PathBuf>,
+    /// What went wrong with trainers while it ran, and where.
+    troubles: Vec<(usize, String)>,
 }
 
-/// Runs a configuration: `toml` is its text and the name to be shown in errors, `set` are `key=value` on top of it.
+/// Runs a configuration: `toml` is its text and the name to be shown in errors, `set` are `key=value` on top of it, `trainers` compute for the nodes.
 #[pyfunction]
-#[pyo3(signature = (toml, set, *, out=None, threads=0, progress=None))]
+#[pyo3(signature = (toml, set, *, out=None, threads=0, progress=None, trainers=None))]
 pub(crate) fn simulate<'py>(
     py: Python<'py>,
     toml: Option<(String, String)>,
@@ -40,24 +46,33 @@ pub(crate) fn simulate<'py>(
     out: Option<PathBuf>,
     threads: usize,
     progress: Option<Py<PyAny>>,
+    trainers: Option<Vec<(String, Py<PyAny>)>>,
 ) -> PyResult<Bound<'py, PyDict>> {
-    let request = Request { toml, set, threads, out };
+    let request = Request { toml, set, threads, out, trainers };
     let ended = Caller { threads, progress }.wait(py, move |shared| request.run(shared))?;
     let found = PyDict::new(py);
     found.set_item("config", ended.config)?;
     found.set_item("result", ended.result)?;
     found.set_item("folder", ended.folder)?;
+    found.set_item("troubles", ended.troubles)?;
     found.set_item("columns", columns(py, &ended.done.rows)?)?;
     found.set_item("model", ended.done.model.into_pyarray(py))?;
     Ok(found)
 }
 
 impl Request {
-    fn run(self, shared: &Shared) -> Result<Ended, Trouble> {
-        let file = self.toml.as_ref().map(|(text, name)| Layer::from_toml(text, name)).transpose()?;
-        let config = Config::from_layers(file.into_iter().chain([Layer::from_flags("set", &self.set)?]))?;
+    fn run(mut self, shared: &Shared) -> Result<Ended, Trouble> {
+        // A file says what it wants; without one it is the run that the program makes.
+        let base =
+            self.toml.as_ref().map_or_else(Layer::with_masks, |(text, name)| Layer::from_toml(text, name))?;
+        let config = Config::from_layers([base, Layer::from_flags("set", &self.set)?])?;
         let text = config.to_toml();
-        let setup = Setup::new(config).map_err(|error| Trouble::of(&error, error.hint()))?;
+        let troubles = Arc::new(Mutex::new(Vec::new()));
+        let setup = match self.trainers.take() {
+            None => Setup::new(config),
+            Some(trainers) => with_trainers(config, trainers, &troubles),
+        };
+        let setup = setup.map_err(|error| Trouble::of(&error, error.hint()))?;
         let mut folder =
             self.out.as_ref().map(|out| Folder::create(out, &setup.config.name, &text)).transpose()?;
         let rounds = setup.config.rounds as usize;
@@ -78,8 +93,30 @@ impl Request {
             folder.write(METRICS, metrics::csv(&done.rows).as_bytes())?;
             folder.write(RESULT, (result.clone() + "\n").as_bytes())?;
         }
-        Ok(Ended { config: text, done, result, folder: path })
+        drop(setup);
+        let troubles = std::mem::take(&mut *troubles.lock().unwrap_or_else(PoisonError::into_inner));
+        Ok(Ended { config: text, done, result, folder: path, troubles })
     }
+}
+
+type Troubles = Arc<Mutex<Vec<(usize, String)>>>;
+
+/// The same with trainers of this process; what goes wrong with them is kept for their owner.
+fn with_trainers(
+    config: Config,
+    trainers: Vec<(String, Py<PyAny>)>,
+    troubles: &Troubles,
+) -> Result<Setup, SetupError> {
+    let trainer = |given| {
+        let trainer = FromPython::new(given).map_err(ExternalError::from)?;
+        Ok(Box::new(trainer) as Box<dyn Trainer>)
+    };
+    let trainers = trainers.into_iter().map(trainer).collect::<Result<Vec<_>, SetupError>>()?;
+    let heard = troubles.clone();
+    let complain = move |node: usize, trouble: &external::Trouble| {
+        heard.lock().unwrap_or_else(PoisonError::into_inner).push((node, trouble.to_string()));
+    };
+    Setup::for_trainers(config, trainers, Arc::new(complain))
 }
 
 /// The columns of `metrics.csv` as arrays; what is not known is NaN.

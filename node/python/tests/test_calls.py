@@ -57,7 +57,9 @@ SAY = "lambda done, all: print('working', flush=True)"
     ],
 )
 def test_ctrl_c_ends_a_call_long_before_its_end(call):
-    program = [sys.executable, "-c", f"import murmuration as mm\n{call}\nprint('at its end')"]
+    # Whoever runs the tests in the background may have told all below it to ignore ctrl-c.
+    heeded = "import signal\nsignal.signal(signal.SIGINT, signal.default_int_handler)\n"
+    program = [sys.executable, "-c", f"{heeded}import murmuration as mm\n{call}\nprint('at its end')"]
     with subprocess.Popen(program, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as process:
         assert process.stdout is not None
         # The call has begun: its first report of progress says so.

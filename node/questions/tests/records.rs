@@ -7,7 +7,7 @@ use questions::columns::{Column, Columns, Row};
 use questions::contribution::sum;
 use questions::language::parse;
 use questions::noise::{Terms, Trust, Unit};
-use questions::plan::{Method, Plan, plan};
+use questions::plan::{Method, QuestionPlan, plan};
 
 const QUESTIONS: [&str; 9] = [
     "SELECT count(*), mean(age), sum(chol), stddev(chol), clamped(age), missing(chol) FROM swarm GROUP BY region",
@@ -37,7 +37,7 @@ fn columns() -> Columns {
     columns
 }
 
-fn planned(text: &str, columns: &Columns) -> Plan {
+fn planned(text: &str, columns: &Columns) -> QuestionPlan {
     let unit = Unit::Record;
     let terms = Terms { epsilon: 1.0, delta: 1e-5, contributors: 8, honest: 5, trust: Trust::Masked, unit };
     plan(parse(text, columns).unwrap(), terms, 100_000).unwrap()

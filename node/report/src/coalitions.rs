@@ -1,8 +1,8 @@
-//! The worst small coalition: given, found by looking at all, or found by looking where the losses are largest.
+//! Members that pool what they saw: the worst small coalition, a third of the members, and whoever was asked for.
 
 use protocol::account::{Account, FoldError};
 
-use crate::document::Coalition;
+use crate::document::{Coalition, Figure};
 use crate::fold::figure;
 
 /// Coalitions of one size that are priced at most.
@@ -17,32 +17,25 @@ const MOST_WORK: usize = 30_000_000;
 /// Nodes up to which coalitions are looked for: one pass costs as much as all pairs.
 const MOST_NODES: usize = 128;
 
-/// Prices the coalition that was asked for, or looks for the worst of two and of three.
+/// How a coalition was found that somebody named.
+pub(crate) const ASKED: &str = "asked for";
+
+/// Looks for the worst of two and of three, and prices the one that was asked for beside them: what is asked for never takes the place of the worst.
 pub(crate) fn found(
     account: &mut Account,
     subjects: &[usize],
     asked: &[usize],
     nodes: usize,
 ) -> Result<Vec<Coalition>, FoldError> {
-    let mut asked = asked.to_vec();
-    asked.sort_unstable();
-    asked.dedup();
-    if !asked.is_empty() {
-        let worst = worst_towards(account, subjects, &asked, "asked for")?;
-        return Ok(worst.into_iter().collect());
-    }
-    if nodes > MOST_NODES {
-        return Ok(Vec::new());
-    }
-    let work = (account.shape().rounds as usize).max(1) * nodes * nodes;
-    let most = (MOST_WORK / work).clamp(LEAST_PRICED, MOST_PRICED);
     let mut found: Vec<Coalition> = Vec::new();
+    let pool = pool(subjects, nodes);
     for size in [2, 3] {
-        if size + 1 > nodes {
+        // Somebody must be left to watch.
+        if nodes > MOST_NODES || size + 1 > nodes || size > pool.len() {
             break;
         }
         let before = found.last().map(|coalition| coalition.members.clone());
-        let (candidates, search) = candidates((nodes, size, most), before.as_deref());
+        let (candidates, search) = candidates((&pool, size, most(account, nodes)), before.as_deref());
         let mut worst: Option<Coalition> = None;
         for members in &candidates {
             let Some(next) = worst_towards(account, subjects, members, &search)? else { continue };
@@ -52,7 +45,69 @@ pub(crate) fn found(
         }
         found.extend(worst);
     }
+    let mut asked = asked.to_vec();
+    asked.sort_unstable();
+    asked.dedup();
+    if !asked.is_empty() {
+        found.extend(worst_towards(account, subjects, &asked, ASKED)?);
+    }
     Ok(found)
+}
+
+/// What a third of the members could have learnt together.
+pub(crate) struct Third {
+    /// How many that are, rounded up.
+    pub(crate) size: usize,
+    /// The worst of all groups of so many; `None` where there are too many to price each: then only everybody together is a bound.
+    pub(crate) found: Option<Figure>,
+    /// How many groups there are.
+    pub(crate) of: usize,
+}
+
+/// The worst group of a third of the members; `None` where that is one member, or where nobody would be left.
+///
+/// # Guarantee
+/// The figure bounds what any group of so many saw: all of them were priced.
+pub(crate) fn third(
+    account: &mut Account,
+    subjects: &[usize],
+    nodes: usize,
+) -> Result<Option<Third>, FoldError> {
+    let (size, pool) = (nodes.div_ceil(3), pool(subjects, nodes));
+    if size < 2 || size + 1 > nodes {
+        return Ok(None);
+    }
+    let of = count(pool.len(), size);
+    if nodes > MOST_NODES || of > most(account, nodes) {
+        return Ok(Some(Third { size, found: None, of }));
+    }
+    let mut worst: Option<Figure> = None;
+    for members in all(&pool, size) {
+        let next = worst_towards(account, subjects, &members, "")?;
+        let next = next.map(|next| next.figure);
+        worst = match (worst, next) {
+            (Some(worst), Some(next)) if next.epsilon <= worst.epsilon => Some(worst),
+            (worst, next) => next.or(worst),
+        };
+    }
+    Ok(Some(Third { size, found: worst, of }))
+}
+
+/// Who may pool what was seen of the subjects: where the report is about one node, everybody else.
+fn pool(subjects: &[usize], nodes: usize) -> Vec<usize> {
+    let only = subjects.first().filter(|_| subjects.len() == 1);
+    (0..nodes).filter(|node| Some(node) != only).collect()
+}
+
+/// Coalitions of one size that can be afforded.
+fn most(account: &Account, nodes: usize) -> usize {
+    let work = (account.shape().rounds as usize).max(1) * nodes * nodes;
+    (MOST_WORK / work).clamp(LEAST_PRICED, MOST_PRICED)
+}
+
+/// How many groups of this size there are.
+fn count(nodes: usize, size: usize) -> usize {
+    (0..size).fold(1usize, |count, at| count.saturating_mul(nodes.saturating_sub(at)) / (at + 1))
 }
 
 /// The loss of the subject that loses most towards these members.
@@ -80,27 +135,32 @@ fn worst_towards(
 
 /// All coalitions of a size where there are few; otherwise those that extend the best smaller one, and evenly spread others.
 fn candidates(
-    (nodes, size, most): (usize, usize, usize),
+    (pool, size, most): (&[usize], usize, usize),
     before: Option<&[usize]>,
 ) -> (Vec<Vec<usize>>, String) {
-    let count = (0..size).fold(1usize, |count, at| count.saturating_mul(nodes - at) / (at + 1));
+    let count = count(pool.len(), size);
     if count <= most {
-        return (all(nodes, size), format!("worst of all {count} coalitions of {size}"));
+        let text = if count == 1 {
+            format!("the only coalition of {size}")
+        } else {
+            format!("worst of all {count} coalitions of {size}")
+        };
+        return (all(pool, size), text);
     }
     let mut some: Vec<Vec<usize>> = Vec::new();
     if let Some(before) = before {
-        for extra in (0..nodes).filter(|node| !before.contains(node)).take(most / 2) {
+        for &extra in pool.iter().filter(|node| !before.contains(node)).take(most / 2) {
             let mut members = before.to_vec();
             members.push(extra);
             members.sort_unstable();
             some.push(members);
         }
     }
-    let rest = most.saturating_sub(some.len());
+    let (rest, nodes) = (most.saturating_sub(some.len()), pool.len());
     // A stride that is prime to most sizes visits combinations all over the list.
     for at in 0..rest {
         let mut members: Vec<usize> =
-            (0..size).map(|place| (at * 7919 + place * (at / nodes + 1)) % nodes).collect();
+            (0..size).map(|place| pool[(at * 7919 + place * (at / nodes + 1)) % nodes]).collect();
         members.sort_unstable();
         members.dedup();
         if members.len() == size {
@@ -116,18 +176,19 @@ fn candidates(
     (some, text)
 }
 
-fn all(nodes: usize, size: usize) -> Vec<Vec<usize>> {
+fn all(pool: &[usize], size: usize) -> Vec<Vec<usize>> {
     if size == 0 {
         return vec![Vec::new()];
     }
-    let smaller = all(nodes, size - 1);
     let extend = |members: &Vec<usize>| {
         let from = members.last().map_or(0, |last| last + 1);
-        (from..nodes)
+        (from..pool.len())
             .map(|next| members.iter().copied().chain([next]).collect::<Vec<usize>>())
             .collect::<Vec<_>>()
     };
-    smaller.iter().flat_map(extend).collect()
+    let places = (1..=size)
+        .fold(vec![Vec::new()], |smaller: Vec<Vec<usize>>, _| smaller.iter().flat_map(extend).collect());
+    places.into_iter().map(|members| members.into_iter().map(|at| pool[at]).collect()).collect()
 }
 
 #[cfg(test)]
@@ -136,11 +197,24 @@ mod tests {
 
     #[test]
     fn few_are_all_looked_at_and_many_are_said_to_be_some() {
-        let (every, text) = candidates((8, 2, 400), None);
+        let (every, text) = candidates((&(0..8).collect::<Vec<_>>(), 2, 400), None);
         assert_eq!((every.len(), text.as_str()), (28, "worst of all 28 coalitions of 2"));
-        let (some, text) = candidates((100, 3, 400), Some(&[3, 9]));
+        let (some, text) = candidates((&(0..100).collect::<Vec<_>>(), 3, 400), Some(&[3, 9]));
         assert!(some.len() <= MOST_PRICED && some.contains(&vec![3, 9, 50]), "{}", some.len());
         assert!(text.contains("others may learn more"));
         assert!(some.iter().all(|members| members.windows(2).all(|pair| pair[0] < pair[1])));
+    }
+
+    /// Of four members, three can watch one: three pairs of them, and one coalition of three.
+    #[test]
+    fn who_is_watched_is_in_no_coalition() {
+        let pool = pool(&[2], 4);
+        let (pairs, text) = candidates((&pool, 2, 400), None);
+        assert_eq!(
+            (pairs, text.as_str()),
+            (vec![vec![0, 1], vec![0, 3], vec![1, 3]], "worst of all 3 coalitions of 2")
+        );
+        assert_eq!(candidates((&pool, 3, 400), None).1, "the only coalition of 3");
+        assert_eq!((count(8, 3), count(3, 4), pool.len()), (56, 0, 3));
     }
 }

@@ -21,16 +21,20 @@ const DEAR_POINTS: u32 = 8;
 /// Pairs up to which gossip and walks are priced more than once.
 const MOST_DEAR_PAIRS: usize = 1 << 12;
 
-/// The curve of a run.
-pub(crate) fn of(source: &Source, options: &Options, shape: &Shape) -> Result<Curve, ReportError> {
-    let last = source.lines.iter().filter_map(|line| round_of(&line.event)).max().unwrap_or(0);
-    let mut curve = Curve { points: Vec::new(), meaning: meaning(source, options) };
+/// The curve of a run. Without ε where the log is not `whole`: when something happened of which no line is left, nothing tells.
+pub(crate) fn of(
+    source: &Source,
+    options: &Options,
+    (shape, whole): (&Shape, bool),
+) -> Result<Curve, ReportError> {
+    let last = source.lines.iter().filter_map(|line| line.event.round()).max().unwrap_or(0);
+    let mut curve = Curve { points: Vec::new(), meaning: meaning(source, options, whole) };
     let stride = (last + 1).div_ceil(MOST_POINTS);
     let dear = stride.max((last + 1).div_ceil(DEAR_POINTS));
     let cheap = shape.algorithm.settles_by_round() && shape.nodes * shape.nodes <= MOST_PAIRS;
     let few = shape.nodes * shape.nodes <= MOST_DEAR_PAIRS;
     let due = |round: u32, stride: u32| round == last || (round + 1).is_multiple_of(stride);
-    let priced = |round: u32| cheap || (few && due(round, dear));
+    let priced = |round: u32| whole && (cheap || (few && due(round, dear)));
     let mut account = Account::new(shape.clone())?;
     let mut reached = 0;
     let mut close = |account: &Account, round: u32| {
@@ -41,7 +45,7 @@ pub(crate) fn of(source: &Source, options: &Options, shape: &Shape) -> Result<Cu
     };
     for line in &source.lines {
         // Logs go round by round: the first line of a later round closes the one before it.
-        if let Some(round) = round_of(&line.event).filter(|&round| round > reached) {
+        if let Some(round) = line.event.round().filter(|&round| round > reached) {
             close(&account, reached);
             reached = round;
         }
@@ -53,25 +57,16 @@ pub(crate) fn of(source: &Source, options: &Options, shape: &Shape) -> Result<Cu
     Ok(curve)
 }
 
-fn meaning(source: &Source, options: &Options) -> String {
+fn meaning(source: &Source, options: &Options, whole: bool) -> String {
+    if !whole {
+        return "no ε by round: lines are lost, and nothing tells of which round they were".into();
+    }
     let who = match options.node {
         Some(node) => format!("node {node}"),
         None => "all nodes".into(),
     };
     let kind = source.config.algorithm.kind.name();
     format!("ε of {who} had the run ended after that round, by the analyses of the final figures ({kind})")
-}
-
-/// Round that a line belongs to; a walk counts hops.
-fn round_of(event: &RunEvent) -> Option<u32> {
-    match event {
-        RunEvent::Released { round, .. }
-        | RunEvent::RoundDone { round, .. }
-        | RunEvent::RoundBroken { round, .. }
-        | RunEvent::Mixed { round, .. } => Some(*round),
-        RunEvent::Held { hop, .. } => Some(*hop),
-        _ => None,
-    }
 }
 
 /// What would have been lost had the run ended here.

@@ -1,7 +1,13 @@
 //! The report as data: the same for HTML, Markdown and JSON. Infinity is `null`.
 
+use protocol::log::Earlier;
 use protocol::work::Adjacency;
 use serde::Serialize;
+
+use crate::belief::Protection;
+use crate::head::Head;
+use crate::nist::Point;
+use crate::watchers::Watcher;
 
 /// What a run cost.
 #[derive(Debug, Clone, Serialize)]
@@ -20,6 +26,22 @@ pub struct Report {
     pub delta: f64,
     /// Whether there is a guarantee at all.
     pub private: bool,
+    /// When, who, what for, on which data, with which program.
+    pub head: Head,
+    /// How well, by the scale of the page.
+    pub protection: Protection,
+    /// The report in one paragraph, for quoting.
+    pub quote: String,
+    /// What ε means, in plain sentences.
+    pub meaning: Vec<String>,
+    /// What several records of one person mean.
+    pub persons: String,
+    /// What somebody should look at twice.
+    pub warnings: Vec<String>,
+    /// Who could have learnt how much.
+    pub watchers: Vec<Watcher>,
+    /// How it was counted, where that is not obvious.
+    pub counted: Vec<String>,
     /// The guarantee in one sentence.
     pub guarantee: String,
     /// What must hold for it.
@@ -30,6 +52,9 @@ pub struct Report {
     pub worst: WorstFigure,
     /// Mean over ordered pairs.
     pub mean: Figure,
+    /// Masked rounds: towards any so many members together, whoever they are.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub colluding: Option<Colluding>,
     /// Towards somebody who sees every message: the node that lost most.
     pub local: Figure,
     /// Node by node.
@@ -42,6 +67,8 @@ pub struct Report {
     pub faults: Vec<Fault>,
     /// Digest of the shared configuration.
     pub config_digest: String,
+    /// The points of NIST SP 800-226, answered one by one.
+    pub nist: Vec<Point>,
     /// The effective configuration, as TOML.
     pub config: String,
     /// Seed of the public randomness (and, in simulations, of everything).
@@ -71,6 +98,16 @@ pub struct Figure {
     pub analysis: String,
 }
 
+/// What any so many members could have learnt together.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Colluding {
+    /// How many.
+    pub members: usize,
+    /// The loss.
+    #[serde(flatten)]
+    pub figure: Figure,
+}
+
 /// The largest loss, and towards whom.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct WorstFigure {
@@ -89,8 +126,24 @@ pub struct WorstFigure {
 pub struct NodeReport {
     /// Its position.
     pub index: usize,
-    /// What people call it.
+    /// Its identity, where that is known.
     pub label: String,
+    /// What it is called, where that is known.
+    pub name: Option<String>,
+    /// Records that it learns from, where its log says so.
+    pub records: Option<u64>,
+    /// Records that it kept apart to judge by.
+    pub kept_apart: Option<u64>,
+    /// Persons whose records they are, where a column says so.
+    pub persons: Option<u64>,
+    /// The most records of one person.
+    pub most_of_person: Option<u64>,
+    /// Where its records come from.
+    pub data: Option<String>,
+    /// SHA-256 of its records.
+    pub data_digest: Option<String>,
+    /// What earlier runs on the same data cost, where a ledger tells.
+    pub earlier: Option<Earlier>,
     /// Contributions that it made.
     pub contributions: u64,
     /// Towards somebody who sees every message.
@@ -113,7 +166,7 @@ pub struct Budget {
     /// ε spent, of the loss that the budget is about.
     #[serde(serialize_with = "finite")]
     pub spent: f64,
-    /// Which loss it is about: `worst`, `mean` or `local`.
+    /// Which loss it is about: `worst`, `mean`, `local`, or `colluders` where rounds are masked.
     pub of: &'static str,
 }
 

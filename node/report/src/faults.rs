@@ -6,6 +6,7 @@ use protocol::log::How;
 use protocol::{FaultKind, RunEvent};
 
 use crate::document::Fault;
+use crate::fold::is_masked;
 use crate::lost::{Cost, LostLines};
 use crate::source::Source;
 
@@ -55,11 +56,12 @@ pub(crate) fn found(source: &Source, unlogged: BTreeMap<usize, u64>) -> Vec<Faul
             _ => {}
         }
     }
+    let cost = if is_masked(source) { BROKEN_MASKED } else { BROKEN };
     for (round, missing) in broken {
-        note("broken round", BROKEN, 1, missing, Some(round));
+        note("broken round", cost, 1, missing, Some(round));
     }
-    for (node, count) in unlogged {
-        note("record without a line", LOST, count, Some(node as u32), None);
+    for (kind, cost, count, node) in of_ledgers(source, &unlogged) {
+        note(kind, cost, count, Some(node as u32), None);
     }
     for lost in &source.lost {
         let (kind, cost) = words_of(lost, source);
@@ -73,6 +75,19 @@ pub(crate) fn found(source: &Source, unlogged: BTreeMap<usize, u64>) -> Vec<Faul
         cost: cost.to_owned(),
     };
     seen.into_iter().map(fault).collect()
+}
+
+/// What only ledgers know, node by node: kind, cost, how many, whose.
+fn of_ledgers(
+    source: &Source,
+    unlogged: &BTreeMap<usize, u64>,
+) -> Vec<(&'static str, &'static str, u64, usize)> {
+    let forgotten = |node: &usize| source.ledgers.get(node).map_or(0, |ledger| ledger.forgotten);
+    let lines = unlogged
+        .iter()
+        .map(|(node, count)| ("record without a line", LOST, count.saturating_sub(forgotten(node)), *node));
+    let old = source.ledgers.keys().map(|node| (OLD_COPY, FORGOTTEN, forgotten(node), *node));
+    lines.chain(old).filter(|(_, _, count, _)| *count > 0).collect()
 }
 
 /// What became of a line that cannot be read, and what that cost.
@@ -89,6 +104,7 @@ fn words_of(lost: &LostLines, source: &Source) -> (&'static str, &'static str) {
     (kind, cost)
 }
 
+const BROKEN_MASKED: &str = "none beyond its price: under masks a round costs the same however it goes";
 const BROKEN: &str = "charged as local: one whole contribution of each contributor towards everybody";
 const MISSING: &str = "none: what was not received reveals nothing; the weights really used were priced";
 const LATE: &str = "none beyond what is charged: a late message counts as seen";
@@ -98,9 +114,13 @@ const OUTSIDE: &str = "whoever is outside is charged for the total of each round
 const FORGED: &str =
     "none: what was sent was not used; it cannot make the honest sender lose more than its budget";
 const LOST: &str = "charged in full: the contribution was recorded and may have been sent";
-const CUT: &str = "none: the ledger says what was sent";
+const OLD_COPY: &str = "contribution that an old copy of the state had forgotten";
+const FORGOTTEN: &str =
+    "charged in full: it was counted outside of the node's folder, and nothing else is known of it";
+const CUT: &str =
+    "the ledger has every contribution; where figures depend on who was sent what, all pairs are `local`";
 const HARMLESS: &str = "none: what is left of it tells of nothing that was sent";
-const UNKNOWN: &str = "charged as one whole contribution of every node that it may have been about";
+const UNKNOWN: &str = "charged in full to every node that it may have been about: one contribution for a line that was cut, all that are not told of for damage";
 
 fn name(fault: FaultKind) -> &'static str {
     match fault {
@@ -115,5 +135,7 @@ fn name(fault: FaultKind) -> &'static str {
         FaultKind::Flood => "flood of messages",
         FaultKind::WrongDigest => "model that is not the one asked for",
         FaultKind::Replay => "message of an old round, sent again",
+        FaultKind::BadSignature => "statement without the signature that it needs",
+        FaultKind::Proven => "signed what no honest member signs",
     }
 }

@@ -4,15 +4,17 @@ use std::collections::BTreeMap;
 
 use privacy::event::DpEvent;
 use protocol::account::{Account, FoldError, Shape, Summary, Table, mu2_through};
-use protocol::config::Config;
+use protocol::config::{Config, Masking};
+use protocol::log::Declared;
 use protocol::{RunEvent, Scope, SetupError};
 use thiserror::Error;
 use topology::Graph;
 use topology::Hint;
 
-use crate::document::{Budget, Figure, NodeReport, PeerFigure, Report, Rounds, WorstFigure};
+use crate::belief::Protection;
+use crate::document::{Budget, Colluding, Figure, NodeReport, PeerFigure, Report, Rounds, WorstFigure};
 use crate::source::Source;
-use crate::{coalitions, compare, curve, faults, lost, words};
+use crate::{coalitions, compare, curve, faults, head, lost, nist, watchers, words};
 
 /// Nodes up to which a report about all has a row for every pair.
 const MOST_LISTED: usize = 256;
@@ -101,19 +103,18 @@ impl Report {
             return Err(ReportError::Comparison { kind: config.algorithm.kind.name() });
         }
         let subjects = subjects(source, options)?;
-        let mut account = account(source)?;
-        let unlogged = charge_ledgers(source, &mut account);
-        lost::charge(source, &mut account);
-        account.settle_final();
+        let (mut account, unlogged) = accounted(source)?;
         let summary = account.summary();
         let table = account.pairs();
         let drawn = drawn(config);
         let graph = drawn.as_ref().filter(|_| config.algorithm.kind.uses_graph()).map(|(graph, _)| graph);
-        let listed = subjects.len() == 1 || config.nodes <= MOST_LISTED;
-        let about = About { source, table: &table, graph, delta: summary.delta, listed };
-        let nodes: Vec<NodeReport> = subjects.iter().map(|&node| about.node(node)).collect();
+        let nodes = About::new(source, (&table, graph), &summary, &subjects).nodes(&subjects);
+        let together = account.epsilons_towards_any(config.privacy.colluders);
+        let nodes = with_masked_budgets(nodes, together.as_deref());
+        let head = head::of(source, &subjects);
         let coalitions = coalitions::found(&mut account, &subjects, &options.coalition, config.nodes)?;
-        let curve = curve::of(source, options, account.shape())?;
+        let whole = unlogged.is_empty() && !lost::may_tell(source);
+        let curve = curve::of(source, options, (account.shape(), whole))?;
         let RunEvent::Run { version, config_digest, driver, config: toml, .. } = &source.first else {
             unreachable!("a source has a first line")
         };
@@ -125,11 +126,21 @@ impl Report {
             adjacency: summary.adjacency,
             delta: summary.delta,
             private: summary.private,
+            head,
+            protection: Protection::None,
+            quote: String::new(),
+            meaning: Vec::new(),
+            persons: String::new(),
+            warnings: Vec::new(),
+            watchers: Vec::new(),
+            counted: Vec::new(),
+            nist: Vec::new(),
             guarantee: String::new(),
             assumes: Vec::new(),
             not_protected: Vec::new(),
             worst: worst_of(&nodes, &summary, config.nodes),
             mean: mean_of(&nodes, &summary, config.nodes),
+            colluding: colluding(&nodes, together.as_deref(), &summary),
             local: local_of(&nodes, &summary),
             nodes,
             coalitions,
@@ -141,10 +152,11 @@ impl Report {
             version: version.clone(),
             reported_by: env!("CARGO_PKG_VERSION").into(),
             compare: None,
-            drawn: None,
+            drawn,
         };
         words::fill(&mut report, source, &table);
-        report.drawn = drawn;
+        report.watchers = watchers::table(&report, source, &mut account, &subjects)?;
+        report.nist = nist::points(&report);
         Ok(report)
     }
 
@@ -180,7 +192,7 @@ fn subjects(source: &Source, options: &Options) -> Result<Vec<usize>, ReportErro
 
 /// The shape of the run; of a real one, only those nodes are told of that wrote lines.
 pub(crate) fn shape(source: &Source) -> Result<Shape, ReportError> {
-    let shape = Shape::of_logged(&source.config, &source.first)?.with_all_lines(&source.lines);
+    let shape = Shape::of_logged(&source.config, &source.first)?;
     let told = source.told();
     let partial = source.driver() != "sim" && told.len() < source.config.nodes;
     Ok(if partial { shape.with_witnesses(told) } else { shape })
@@ -190,6 +202,15 @@ fn account(source: &Source) -> Result<Account, ReportError> {
     let mut account = Account::new(shape(source)?)?;
     source.lines.iter().for_each(|line| account.push(line));
     Ok(account)
+}
+
+/// The account of everything that is known of the run, and how many contributions only ledgers tell of.
+fn accounted(source: &Source) -> Result<(Account, BTreeMap<usize, u64>), ReportError> {
+    let mut account = account(source)?;
+    let unlogged = charge_ledgers(source, &mut account);
+    lost::charge(source, &mut account);
+    account.settle_final();
+    Ok((account, unlogged))
 }
 
 /// Charges what only the ledgers know; how many contributions that were.
@@ -206,7 +227,7 @@ fn charge_ledgers(source: &Source, account: &mut Account) -> BTreeMap<usize, u64
             let left = told.entry(record.round).or_default();
             *left -= 1;
             if *left < 0 {
-                account.charge_record(node, &record.release);
+                account.charge_record(node, &record.release, record.among);
                 *lost.entry(node).or_default() += 1;
             }
         }
@@ -233,9 +254,24 @@ struct About<'a> {
     graph: Option<&'a Graph>,
     delta: f64,
     listed: bool,
+    declared: BTreeMap<usize, Declared>,
 }
 
-impl About<'_> {
+impl<'a> About<'a> {
+    fn new(
+        source: &'a Source,
+        (table, graph): (&'a Table, Option<&'a Graph>),
+        summary: &Summary,
+        subjects: &[usize],
+    ) -> Self {
+        let listed = subjects.len() == 1 || source.config.nodes <= MOST_LISTED;
+        Self { source, table, graph, delta: summary.delta, listed, declared: head::declared(source) }
+    }
+
+    fn nodes(&self, subjects: &[usize]) -> Vec<NodeReport> {
+        subjects.iter().map(|&node| self.node(node)).collect()
+    }
+
     fn figure(&self, epsilon: f64, analysis: &str) -> Figure {
         figure(epsilon, self.delta, analysis)
     }
@@ -263,9 +299,18 @@ impl About<'_> {
             self.source.lines.iter().filter(|line| {
                 line.node == Some(node as u32) && matches!(line.event, RunEvent::Released { .. })
             });
+        let declared = self.declared.get(&node);
         NodeReport {
             index: node,
             label: self.label(node),
+            name: declared.and_then(|declared| declared.name.clone()),
+            records: declared.map(|declared| declared.records),
+            kept_apart: declared.map(|declared| declared.kept_apart),
+            persons: declared.and_then(|declared| declared.persons),
+            most_of_person: declared.and_then(|declared| declared.most_of_person),
+            data: declared.map(|declared| declared.data.clone()),
+            data_digest: declared.map(|declared| declared.data_digest.clone()),
+            earlier: declared.and_then(|declared| declared.earlier),
             contributions: contributions.count() as u64,
             local,
             worst,
@@ -307,6 +352,16 @@ impl About<'_> {
     }
 }
 
+/// Masked rounds are planned against colluders: their budget is about any so many together.
+fn with_masked_budgets(mut nodes: Vec<NodeReport>, together: Option<&[f64]>) -> Vec<NodeReport> {
+    for node in nodes.iter_mut().filter(|node| node.budget.of == "worst") {
+        if let Some(together) = together {
+            node.budget = Budget { spent: together[node.index], of: "colluders", ..node.budget.clone() };
+        }
+    }
+    nodes
+}
+
 /// A loss and its analysis.
 pub(crate) fn figure(epsilon: f64, delta: f64, analysis: &str) -> Figure {
     Figure { epsilon, mu2: mu2_through(epsilon, delta), analysis: analysis.to_owned() }
@@ -341,6 +396,16 @@ fn local_of(nodes: &[NodeReport], summary: &Summary) -> Figure {
     }
 }
 
+/// Of masked rounds, about the nodes of this report: that of the others is not theirs.
+fn colluding(nodes: &[NodeReport], together: Option<&[f64]>, summary: &Summary) -> Option<Colluding> {
+    let (found, together) = summary.coalition.as_ref().zip(together)?;
+    let epsilon = match nodes {
+        [one] => together[one.index],
+        _ => found.epsilon,
+    };
+    Some(Colluding { members: found.members, figure: figure(epsilon, summary.delta, &found.analysis) })
+}
+
 fn rounds(source: &Source, summary: &Summary, curve: crate::document::Curve) -> Rounds {
     let events = || source.lines.iter().map(|line| &line.event);
     let finished = events().filter_map(|event| match event {
@@ -350,12 +415,25 @@ fn rounds(source: &Source, summary: &Summary, curve: crate::document::Curve) -> 
     });
     Rounds {
         planned: source.config.rounds,
-        finished: finished.max().unwrap_or(0),
-        charged_as_local: summary.broken_rounds,
+        // A walk counts hops; rounds beyond the plan are none.
+        finished: finished.max().unwrap_or(0).min(planned_steps(source)),
+        // Under masks a broken round costs what any other costs.
+        charged_as_local: if is_masked(source) { 0 } else { summary.broken_rounds },
         contributions: summary.releases,
         refused: events().filter(|event| matches!(event, RunEvent::Refused { .. })).count() as u64,
         curve,
     }
+}
+
+/// Rounds, or hops, that a run can have at most.
+fn planned_steps(source: &Source) -> u32 {
+    let first = Shape::of_logged(&source.config, &source.first);
+    first.map_or(source.config.rounds, |shape| shape.rounds.max(source.config.rounds))
+}
+
+/// Whether contributions were masked.
+pub(crate) fn is_masked(source: &Source) -> bool {
+    source.config.privacy.masking == Masking::Pairwise
 }
 
 /// Whether a run's contributions carry noise at all.

@@ -16,29 +16,44 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 
+mod belief;
+mod card;
 mod coalitions;
 mod compare;
 mod curve;
+mod dates;
 mod document;
+mod exposed;
 mod faults;
 mod fold;
 mod folder;
+mod head;
 mod html;
 mod lost;
 mod markdown;
+mod nist;
 mod number;
+mod plain;
+mod several;
 mod source;
+mod watchers;
 mod words;
 
+pub use belief::{Protection, belief, group};
+pub use card::card;
 pub use document::{
     Budget, Coalition, Comparison, Curve, CurvePoint, Fault, Figure, NodeReport, PeerFigure, Report, Rounds,
     WorstFigure,
 };
 pub use fold::{Options, ReportError};
 pub use folder::{Folder, FolderError};
+pub use head::{Head, Member};
 pub use html::html;
 pub use markdown::markdown;
-pub use source::{Ledger, Source, SourceError};
+pub use nist::Point;
+pub use several::{Several, SeveralError};
+pub use source::{LedgerCopy, Source, SourceError};
+pub use watchers::Watcher;
 
 /// The JSON schema that [`json`] keeps to.
 pub const SCHEMA: &str = include_str!("schema.json");

@@ -1,7 +1,8 @@
 //! Lines of a log that could not be read: what they may have told of, and what that costs.
 //!
-//! Where a ledger lies beside the log, it says what was sent. Without one, a lost line counts as one whole contribution of every node that it may have been
-//! about, unless what is left of it says that it was about nothing that costs.
+//! Where a ledger lies beside the log, it says what was sent. Without one, a line that was cut short counts as one whole contribution of every node that it may
+//! have been about, unless what is left of it says that it was about nothing that costs. How many lines a damaged stretch has swallowed, nothing tells: it
+//! counts as all contributions for which the run has room and of which no line is left.
 
 use std::collections::BTreeSet;
 
@@ -27,6 +28,7 @@ pub(crate) struct LostLines {
     pub(crate) node: Option<usize>,
     event: Option<String>,
     may_cost: bool,
+    may_tell: bool,
 }
 
 /// What is lost of one log. Of a log that one node wrote, every line was about that node.
@@ -40,6 +42,7 @@ pub(crate) fn of_log(log: &Log) -> Vec<LostLines> {
         node: lost.node.or(only).map(|node| node as usize),
         event: lost.event.clone(),
         may_cost: lost.may_cost(),
+        may_tell: lost.may_tell(),
     };
     log.lost.iter().map(one).collect()
 }
@@ -54,6 +57,7 @@ pub(crate) fn told_of(lines: &[LogLine]) -> Vec<LostLines> {
             node: line.node.map(|node| node as usize),
             event: None,
             may_cost: true,
+            may_tell: true,
         }),
         _ => None,
     };
@@ -65,7 +69,7 @@ pub(crate) fn told_of(lines: &[LogLine]) -> Vec<LostLines> {
 pub(crate) enum Cost {
     /// Nothing: what is left of it says that it was about nothing that costs.
     Harmless,
-    /// Nothing more: a ledger has every contribution.
+    /// No contribution: a ledger has them all, or it was about none.
     InLedger,
     /// A whole contribution.
     InFull,
@@ -74,10 +78,10 @@ pub(crate) enum Cost {
 impl LostLines {
     /// What they cost in this run.
     pub(crate) fn cost(&self, source: &Source) -> Cost {
-        if !self.may_cost {
+        if !self.may_tell {
             return Cost::Harmless;
         }
-        if self.about(source).all(|node| source.ledgers.contains_key(&node)) {
+        if !self.may_cost || self.about(source).all(|node| source.ledgers.contains_key(&node)) {
             Cost::InLedger
         } else {
             Cost::InFull
@@ -112,16 +116,26 @@ impl LostLines {
 /// Charges what no ledger knows.
 ///
 /// # Guarantee
-/// A contribution whose line is among the lost ones is not free, if it had the noise of the run's first line.
+/// A contribution whose line is among the lost ones is not free, if it had the noise of the run's first line. Who was sent what is not taken from lines that are
+/// not there: a ledger knows contributions only.
 pub(crate) fn charge(source: &Source, account: &mut Account) {
     let RunEvent::Run { release, .. } = &source.first else { return };
+    source.lost.iter().filter(|lost| lost.may_tell).for_each(|_| account.lose_line());
     for lost in source.lost.iter().filter(|lost| lost.cost(source) == Cost::InFull) {
         for node in lost.about(source).filter(|node| !source.ledgers.contains_key(node)) {
-            for _ in 0..lost.count.min(MOST_CHARGED) {
-                account.charge_record(node, release);
+            match lost.how {
+                How::Damaged => account.charge_unknown(node, release),
+                How::Cut => {
+                    (0..lost.count.min(MOST_CHARGED)).for_each(|_| account.charge_record(node, release, None))
+                }
             }
         }
     }
+}
+
+/// Whether a line is lost that may have told of something that costs.
+pub(crate) fn may_tell(source: &Source) -> bool {
+    source.lost.iter().any(|lost| lost.may_tell)
 }
 
 /// Sentences about what is missing, for the list of assumptions.
@@ -136,7 +150,7 @@ pub(crate) fn sentences(source: &Source) -> Vec<String> {
         }
         let in_full = source.lost.iter().any(|lost| lost.cost(source) == Cost::InFull);
         let cost = if in_full {
-            "where no ledger tells what was in a line, it counts as one whole contribution of every node that it may have been about"
+            "where no ledger tells what was lost, a line that was cut counts as one whole contribution of every node that it may have been about, and damage as all contributions of which no line is left"
         } else {
             "no contribution was lost"
         };

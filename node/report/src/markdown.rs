@@ -16,15 +16,22 @@ pub fn markdown(report: &Report) -> String {
 
 fn write(out: &mut String, report: &Report) -> std::fmt::Result {
     writeln!(out, "# Privacy report: {}\n", escaped(&title(report)))?;
+    page_one(out, report)?;
     writeln!(out, "**What was protected.** {}\n", words::adjacency(report.adjacency))?;
-    writeln!(out, "**Against whom.** {}\n", words::AGAINST)?;
+    writeln!(out, "**Against whom.** {}\n", words::against(report))?;
     writeln!(out, "**The guarantee.** {}\n", report.guarantee)?;
     list(out, "It assumes", &report.assumes)?;
     list(out, "What was not protected", &report.not_protected)?;
+    if !report.counted.is_empty() {
+        list(out, "How it was counted", &report.counted)?;
+    }
     writeln!(out, "## Figures\n\n| who watches | ε | μ² | analysis |\n|---|---|---|---|")?;
     figure_row(out, &worst_name(report), &report.worst.figure)?;
     figure_row(out, "mean over pairs", &report.mean)?;
-    figure_row(out, "somebody who sees every message", &report.local)?;
+    if let Some(any) = &report.colluding {
+        figure_row(out, &words::colluding(any), &any.figure)?;
+    }
+    figure_row(out, words::everybody(report), &report.local)?;
     writeln!(out, "\nδ = {} for all figures. Losses are rounded up.\n", given(report.delta))?;
     nodes(out, report)?;
     coalitions(out, report)?;
@@ -45,10 +52,63 @@ fn write(out: &mut String, report: &Report) -> std::fmt::Result {
     writeln!(out, "```toml\n{}\n```", report.config.trim_end())
 }
 
+/// What stands on the first page: the sentence to quote, what ε means, who could have learnt how much, and the head.
+fn page_one(out: &mut String, report: &Report) -> std::fmt::Result {
+    writeln!(out, "> {}\n", escaped(&report.quote))?;
+    report.warnings.iter().try_for_each(|warning| writeln!(out, "**Careful:** {}\n", escaped(warning)))?;
+    report.meaning.iter().try_for_each(|sentence| writeln!(out, "{}\n", escaped(sentence)))?;
+    writeln!(out, "{}\n", escaped(&report.persons))?;
+    writeln!(out, "| who | ε | belief | analysis | rests on |\n|---|---|---|---|---|")?;
+    for row in &report.watchers {
+        let (epsilon, analysis) = row
+            .figure
+            .as_ref()
+            .map_or_else(|| ("-".to_owned(), "-"), |figure| (loss(figure.epsilon), figure.analysis.as_str()));
+        let belief = row.belief.map_or_else(|| "50 %".into(), crate::belief::percent);
+        writeln!(
+            out,
+            "| {} | {epsilon} | {belief} | {analysis} | {} |",
+            escaped(&row.who),
+            escaped(&row.rests_on)
+        )?;
+    }
+    let head = &report.head;
+    let said = |text: &Option<String>| text.as_deref().map_or_else(|| "not in the log".into(), escaped);
+    writeln!(
+        out,
+        "\n- began: {}\n- ended: {}\n- purpose: {}",
+        said(&head.began),
+        said(&head.ended),
+        said(&head.purpose)
+    )?;
+    let names: Vec<String> = head.members.iter().take(32).map(|member| escaped(&member.name)).collect();
+    writeln!(
+        out,
+        "- members: {}\n- model: {}, digest {}",
+        names.join(", "),
+        head.model,
+        said(&head.model_digest)
+    )?;
+    if let [node] = report.nodes.as_slice() {
+        let count =
+            |number: Option<u64>| number.map_or_else(|| "not in the log".into(), |number| number.to_string());
+        writeln!(
+            out,
+            "- records: {}, persons: {}\n- digest of the data: {}",
+            count(node.records),
+            count(node.persons),
+            said(&node.data_digest)
+        )?;
+    }
+    writeln!(out, "- program: murmur {}, commit {}\n", report.version, said(&head.commit))
+}
+
 /// Name of the run and of the node, where it is about one.
 pub(crate) fn title(report: &Report) -> String {
     match report.nodes.as_slice() {
-        [one] if report.participants > 1 => format!("node {} in {}", one.index, report.run),
+        [one] if report.participants > 1 => {
+            format!("{} in {}", words::name(one.index, &report.head), report.run)
+        }
         _ => report.run.clone(),
     }
 }
@@ -136,11 +196,11 @@ fn coalitions(out: &mut String, report: &Report) -> std::fmt::Result {
         "## Nodes that pool what they saw\n\n| members | most about | ε | μ² | analysis | how found |\n|---|---|---|---|---|---|"
     )?;
     for one in &report.coalitions {
-        let (members, figure) = (words::names(&one.members), &one.figure);
+        let (members, figure) = (words::names(&one.members, &report.head), &one.figure);
         writeln!(
             out,
-            "| {members} | node {} | {} | {} | {} | {} |",
-            one.node,
+            "| {members} | {} | {} | {} | {} | {} |",
+            words::name(one.node, &report.head),
             loss(figure.epsilon),
             loss(figure.mu2),
             figure.analysis,
@@ -194,7 +254,7 @@ fn faults(out: &mut String, report: &Report) -> std::fmt::Result {
     }
     writeln!(out, "| what | how often | who | rounds | what it cost |\n|---|---|---|---|---|")?;
     for fault in &report.faults {
-        let who = if fault.peers.is_empty() { "-".into() } else { words::names(&fault.peers) };
+        let who = if fault.peers.is_empty() { "-".into() } else { words::names(&fault.peers, &report.head) };
         let when =
             fault.rounds.map_or_else(|| "-".into(), |(first, last)| format!("{} to {}", first + 1, last + 1));
         writeln!(out, "| {} | {} | {who} | {when} | {} |", fault.kind, fault.count, fault.cost)?;
@@ -214,7 +274,7 @@ fn compare(out: &mut String, report: &Report) -> std::fmt::Result {
     for (name, mine, theirs) in [
         ("worst pair", &report.worst.figure, &other.worst),
         ("mean over pairs", &report.mean, &other.mean),
-        ("somebody who sees every message", &report.local, &other.local),
+        (words::everybody(report), &report.local, &other.local),
     ] {
         let shown = |figure: &Figure| format!("{} ({})", loss(figure.epsilon), figure.analysis);
         writeln!(out, "| {name} | {} | {} |", shown(mine), shown(theirs))?;

@@ -14,11 +14,13 @@ use crate::lost::{self, LostLines};
 
 /// What a node's ledger says: every contribution that may have left it.
 #[derive(Debug, Clone, Default)]
-pub struct Ledger {
+pub struct LedgerCopy {
     /// The records.
     pub records: Vec<Record>,
     /// The identities of all members, by position, where the run had begun.
     pub members: Vec<String>,
+    /// How many of the records stand for contributions that an old copy of the node's folder had forgotten.
+    pub forgotten: u64,
 }
 
 /// A run that was read.
@@ -27,7 +29,7 @@ pub struct Source {
     pub(crate) config: Config,
     pub(crate) first: RunEvent,
     pub(crate) lines: Vec<LogLine>,
-    pub(crate) ledgers: BTreeMap<usize, Ledger>,
+    pub(crate) ledgers: BTreeMap<usize, LedgerCopy>,
     pub(crate) metrics: Option<String>,
     /// Lines that could not be read.
     pub(crate) lost: Vec<LostLines>,
@@ -150,7 +152,7 @@ impl Source {
     }
 
     /// Adds a node's ledger; without a position it is that of the only node whose lines the log has.
-    pub fn add_ledger(&mut self, node: Option<usize>, ledger: Ledger) {
+    pub fn add_ledger(&mut self, node: Option<usize>, ledger: LedgerCopy) {
         let told = self.told();
         let only = || told.first().copied().filter(|_| told.len() == 1);
         if let Some(node) = node.or_else(only).filter(|&node| node < self.config.nodes) {

@@ -1,20 +1,23 @@
 //! The first lines of a report, in plain language: what was protected, against whom, under what assumptions, and what was not.
 
+use learn::model::{ClippedBy, ModelSpec};
 use privacy::network::Analysis;
 use protocol::account::Table;
 use protocol::config::AlgorithmKind;
 use protocol::work::Adjacency;
 
-use crate::document::Report;
+use crate::document::{Colluding, Report};
 use crate::fold::has_noise;
-use crate::lost;
+use crate::head::Head;
 use crate::number::{given, loss};
 use crate::source::Source;
+use crate::{exposed, lost, plain};
 
 /// What is protected, as a noun.
 pub(crate) fn unit(adjacency: Adjacency) -> &'static str {
     match adjacency {
         Adjacency::Record => "one record of a node",
+        Adjacency::Person => "one person at a node",
         Adjacency::Node => "all data of one node",
     }
 }
@@ -23,25 +26,73 @@ pub(crate) fn unit(adjacency: Adjacency) -> &'static str {
 pub(crate) fn adjacency(adjacency: Adjacency) -> &'static str {
     match adjacency {
         Adjacency::Record => {
-            "Record level: the figures compare the run with one in which a single record of a node is blank. They say how much others could learn about \
-             one person whose data are one record."
+            "One record: the figures compare the run with one in which a single record of a node is blank, that is, adds nothing to any sum. They say how much others \
+             could learn about one person whose data are one record."
+        }
+        Adjacency::Person => {
+            "One person: the figures compare the run with one in which all records of a single person at a node are blank, that is, add nothing to any sum. They say \
+             how much others could learn about one person, however many records that person has there."
         }
         Adjacency::Node => {
-            "Node level: the figures compare the run with one in which all data of a node are replaced. They say how much others could learn about \
+            "All data of a node: the figures compare the run with one in which all data of a node are replaced. They say how much others could learn about \
              anything that the node holds."
         }
     }
 }
 
 /// Against whom.
-pub(crate) const AGAINST: &str = "Against every other member of the swarm, who follows the protocol and computes what it can from the messages that it received \
+pub(crate) fn against(report: &Report) -> &'static str {
+    if report.colluding.is_some() { AGAINST_MASKED } else { AGAINST }
+}
+
+/// What the figures of one member, and of some together, rest on.
+pub(crate) fn condition(report: &Report) -> &'static str {
+    match report.colluding {
+        Some(_) => "nobody breaks the masks (X25519, HKDF-SHA256, ChaCha20) and the others add their noise",
+        None => "the others follow the protocol",
+    }
+}
+
+/// Towards whom the figure `local` is: with masks, who sees every message sees totals alone.
+pub(crate) fn everybody(report: &Report) -> &'static str {
+    if report.colluding.is_some() {
+        "somebody who sees every message and breaks the masks"
+    } else {
+        "somebody who sees every message"
+    }
+}
+
+/// Who watches.
+pub(crate) fn colluding(any: &Colluding) -> String {
+    match any.members {
+        1 => "any member".to_owned(),
+        members => format!("any {members} members together"),
+    }
+}
+
+const AGAINST_MASKED: &str = "Against every other member of the swarm, whatever it does, against as many together as the table says, and against whoever sees all \
+                              traffic, as long as they cannot break X25519, HKDF-SHA256 and ChaCha20 (computational DP). The figure `local` holds against \
+                              who can.";
+
+const AGAINST: &str = "Against every other member of the swarm, who follows the protocol and computes what it can from the messages that it received \
                                   and the models that it holds. The figure `local` holds against anybody who sees every message.";
 
 /// Writes the sentences of a report.
 pub(crate) fn fill(report: &mut Report, source: &Source, table: &Table) {
     report.guarantee = guarantee(report, source);
     report.assumes = assumes(report, source, table);
-    report.not_protected = not_protected(report, source, table);
+    report.not_protected = exposed::not_protected(report, source, table);
+    report.counted = exposed::counted_how(report, table);
+    report.protection = plain::protection(report);
+    report.meaning = plain::meaning(report);
+    report.persons = plain::persons(report);
+    report.warnings = plain::warnings(report);
+    report.quote = plain::quote(report);
+}
+
+/// Whether all members end with one model.
+pub(crate) fn ends_in_consensus(kind: AlgorithmKind) -> bool {
+    kind == AlgorithmKind::Rounds
 }
 
 fn guarantee(report: &Report, source: &Source) -> String {
@@ -66,14 +117,30 @@ fn guarantee(report: &Report, source: &Source) -> String {
             unit(report.adjacency)
         );
     }
-    let whose = match report.nodes.as_slice() {
-        [one] => format!("node {}", one.index),
+    let whose = match (report.nodes.as_slice(), &report.head.about) {
+        ([one], Some(name)) if *name != format!("node {}", one.index) => {
+            format!("{name} (node {})", one.index)
+        }
+        ([one], _) => format!("node {}", one.index),
         _ => "any node".into(),
     };
     let what = match report.adjacency {
         Adjacency::Record => format!("one record of {whose}"),
+        Adjacency::Person => format!("all records of one person at {whose}"),
         Adjacency::Node => format!("the data of {whose}"),
     };
+    if let Some(any) = &report.colluding {
+        return format!(
+            "Whatever any single other node saw of this run, it depends on {what} no more than differential privacy with {figures} allows; what {} saw, with \
+             ε = {} (analysis `{}`). Both hold against observers who cannot break X25519, HKDF-SHA256 and ChaCha20 (computational DP). Whoever can, and saw \
+             every message: ε = {} (analysis `{}`).",
+            colluding(any),
+            loss(any.figure.epsilon),
+            any.figure.analysis,
+            loss(report.local.epsilon),
+            report.local.analysis
+        );
+    }
     format!(
         "Whatever any single other node saw of this run, it depends on {what} no more than differential privacy with {figures} allows. Whoever saw every \
          message: ε = {} (analysis `{}`).",
@@ -89,11 +156,14 @@ fn assumes(report: &Report, source: &Source, table: &Table) -> Vec<String> {
             || named(table.analysis())
             || report.coalitions.iter().any(|one| named(&one.figure.analysis))
     };
-    let mut all: Vec<String> = Analysis::ALL
+    let none = [];
+    let analyses: &[Analysis] = if has_noise(&source.first) { &Analysis::ALL } else { &none };
+    let mut all: Vec<String> = analyses
         .iter()
         .filter(|analysis| used(analysis))
         .map(|analysis| format!("{}: {}", analysis.name(), analysis.assumes()))
         .collect();
+    all.extend(trainer(source));
     if report.driver != "sim" {
         let told = source.told();
         let without = told.iter().filter(|node| !source.ledgers.contains_key(node)).count();
@@ -113,63 +183,40 @@ fn assumes(report: &Report, source: &Source, table: &Table) -> Vec<String> {
     all
 }
 
-fn not_protected(report: &Report, source: &Source, table: &Table) -> Vec<String> {
-    let mut all = Vec::new();
-    if !report.private {
-        all.push("Anything: the run had no private noise.".to_owned());
-    }
-    if report.rounds.charged_as_local > 0 {
-        all.push(format!(
-            "What was contributed in {}: no consensus was proved, so it is charged as `local`, as if everybody had seen it.",
-            counted(report.rounds.charged_as_local, "round")
-        ));
-    }
-    if let Some((_, why)) = table.analysis().split_once('(') {
-        all.push(format!("No pair has a better figure than `local`: {}.", why.trim_end_matches(')')));
-    }
-    match source.config.algorithm.kind {
-        AlgorithmKind::Gossip => all.push(
-            if neighbours_have_everything(report, table) {
-                "Direct neighbours: under `gossip` a neighbour is sent every state, so its figure is `local`. Only more distant nodes learn less."
-            } else {
-                "Direct neighbours: under `gossip` whoever is sent a state right after a contribution learns it with that node's own noise only. The figures of pairs tell \
-                 how often that happened."
-            }
-            .into(),
+/// Which part of the guarantee rests on the program that computed the gradients.
+fn trainer(source: &Source) -> Option<String> {
+    let ModelSpec::External { clipping, .. } = source.config.model else { return None };
+    let text = match (source.config.privacy.adjacency, clipping) {
+        (Adjacency::Node, _) => {
+            "A trainer computed the updates, and nothing rests on it: whatever it sent was clipped and noised by the node."
+        }
+        (Adjacency::Record | Adjacency::Person, ClippedBy::Node) => {
+            "A trainer computed the gradients of single records. The node clipped every one of them; that each depends on its own record alone rests on the \
+             trainer. It was probed before the first contribution and now and then."
+        }
+        (Adjacency::Record | Adjacency::Person, ClippedBy::Trainer) => {
+            "A trainer computed and clipped the gradients of single records (`model.clipping = \"trainer\"`). That the norms it told and the sums it sent belong to \
+             the same gradients, and that each depends on its own record alone, rests on the trainer. It was probed before the first contribution and now and then."
+        }
+    };
+    Some(text.into())
+}
+
+/// What the algorithm itself leaves open.
+pub(crate) fn of_algorithm(report: &Report, kind: AlgorithmKind, table: &Table) -> Option<&'static str> {
+    match kind {
+        AlgorithmKind::Gossip if neighbours_have_everything(report, table) => Some(
+            "Direct neighbours: under `gossip` a neighbour is sent every state, so its figure is `local`. Only more distant nodes learn less.",
         ),
-        AlgorithmKind::Walk => all.push(
-            "The next holder of the token: it sees a contribution with the noise of one step only. The figures of pairs tell how often that happened.".into(),
+        AlgorithmKind::Gossip => Some(
+            "Direct neighbours: under `gossip` whoever is sent a state right after a contribution learns it with that node's own noise only. The figures of pairs tell \
+             how often that happened.",
         ),
-        _ => {}
+        AlgorithmKind::Walk => Some(
+            "The next holder of the token: it sees a contribution with the noise of one step only. The figures of pairs tell how often that happened.",
+        ),
+        _ => None,
     }
-    if report.adjacency == Adjacency::Record {
-        all.push(
-            "What many records of a node have in common: at record level only single records are hidden."
-                .into(),
-        );
-    }
-    if let Some(worst) = report.coalitions.last() {
-        all.push(format!(
-            "Against nodes that pool what they saw, more can be learnt: {} together, ε = {} (analysis `{}`; {}).",
-            names(&worst.members),
-            loss(worst.figure.epsilon),
-            worst.figure.analysis,
-            worst.search
-        ));
-    } else if report.participants > 2 {
-        all.push("Nodes that pool what they saw: name them with `--coalition` to price them.".into());
-    }
-    all.push("How many records a node holds, who took part and when, timing and sizes of messages.".into());
-    all.push(
-        "Members that break the protocol on purpose: against them only the figure `local` holds.".into(),
-    );
-    if report.driver != "sim" && report.rounds.curve.points.iter().any(|point| point.train_loss.is_some()) {
-        all.push(
-            "The training losses in this report: they were computed on the node's own data without noise."
-                .into(),
-        );
-    }
-    all
 }
 
 /// Whether every neighbour on the graph has the figure of somebody who sees everything, as a fixed graph without lost nodes makes it.
@@ -189,12 +236,23 @@ pub(crate) fn counted(count: u64, what: &str) -> String {
     format!("{count} {what}{}", if count == 1 { "" } else { "s" })
 }
 
-/// `nodes 1, 2 and 3`.
-pub(crate) fn names(nodes: &[usize]) -> String {
-    let texts: Vec<String> = nodes.iter().map(usize::to_string).collect();
+/// `node 1`, or `Zürich (node 1)` where it has a name.
+pub(crate) fn name(node: usize, head: &Head) -> String {
+    match head.members.get(node) {
+        Some(member) if member.name != format!("node {node}") => format!("{} (node {node})", member.name),
+        _ => format!("node {node}"),
+    }
+}
+
+/// `nodes 1, 2 and 3`, or their names where they have any.
+pub(crate) fn names(nodes: &[usize], head: &Head) -> String {
+    let named = nodes.iter().any(|&node| name(node, head) != format!("node {node}"));
+    let texts: Vec<String> =
+        nodes.iter().map(|&node| if named { name(node, head) } else { node.to_string() }).collect();
+    let (one, several) = if named { ("", "") } else { ("node ", "nodes ") };
     match texts.as_slice() {
         [] => "nobody".into(),
-        [one] => format!("node {one}"),
-        [most @ .., last] => format!("nodes {} and {last}", most.join(", ")),
+        [only] => format!("{one}{only}"),
+        [most @ .., last] => format!("{several}{} and {last}", most.join(", ")),
     }
 }

@@ -4,7 +4,7 @@
 
 use protocol::config::{Config, Layer};
 use protocol::{LogLine, Record, RunEvent, Setup};
-use report::{Ledger, Options, Report, Source, json, markdown};
+use report::{LedgerCopy, Options, Report, Source, json, markdown};
 use topology::Hint;
 
 const LAST: usize = 1024;
@@ -116,7 +116,7 @@ fn without_a_ledger_a_lost_line_counts_as_a_whole_contribution_of_whom_it_may_ha
     assert_eq!(local(&cut), local(&whole));
     assert!(cut.worst.figure.epsilon >= whole.worst.figure.epsilon);
     assert!(
-        says(&cut, "(`released` of node 2)") && says(&cut, "no ledger tells what was in a line"),
+        says(&cut, "(`released` of node 2)") && says(&cut, "no ledger tells what was lost"),
         "{:?}",
         cut.assumes
     );
@@ -127,11 +127,32 @@ fn without_a_ledger_a_lost_line_counts_as_a_whole_contribution_of_whom_it_may_ha
         assert!(garbage.nodes[node].local.epsilon > whole.nodes[node].local.epsilon, "node {node}");
     }
     let fault = garbage.faults.iter().find(|fault| fault.kind == "line that cannot be read").unwrap();
-    assert!(
-        fault.count == 1 && fault.cost.starts_with("charged as one whole contribution"),
-        "{}",
-        fault.cost
-    );
+    assert!(fault.count == 1 && fault.cost.starts_with("charged in full"), "{}", fault.cost);
+}
+
+#[test]
+fn damage_may_have_swallowed_any_number_of_lines() {
+    for pairs in KINDS {
+        let lines = log(pairs);
+        let whole = report_of(&Source::of_lines(lines.clone()).unwrap());
+        // A stretch of zeros over several lines, and the same stretch cut out.
+        let all = bytes(&lines);
+        let (from, to) = (bytes(&lines[..2]).len() + 9, all.len() - 700);
+        let zeros = [&all[..from], &vec![0; to - from], &all[to..]].concat();
+        let gone = [&all[..from], &all[to..]].concat();
+        for damaged in [zeros, gone] {
+            let report = report_of(&Source::of_bytes(&damaged).unwrap());
+            for (left, before) in report.nodes.iter().zip(&whole.nodes) {
+                assert!(left.local.epsilon >= before.local.epsilon, "{pairs:?}: node {}", left.index);
+                assert!(
+                    left.worst.figure.epsilon >= before.worst.figure.epsilon,
+                    "{pairs:?}: {}",
+                    left.index
+                );
+            }
+            assert!(report.rounds.curve.points.iter().all(|point| point.worst.is_none()), "{pairs:?}");
+        }
+    }
 }
 
 #[test]
@@ -145,8 +166,12 @@ fn with_its_ledger_a_lost_line_costs_what_was_recorded_and_no_more() {
     let at = own.iter().position(|line| matches!(line.event, RunEvent::Released { round: 2, .. })).unwrap();
     for cut in bytes(&own[..at]).len()..all.len() {
         let mut source = Source::of_bytes(&all[..cut]).unwrap();
-        let records = (0..3).map(|round| Record { id: u64::from(round), round, release: release.clone() });
-        source.add_ledger(Some(1), Ledger { records: records.collect(), members: Vec::new() });
+        let records =
+            (0..3).map(|round| Record { id: u64::from(round), round, release: release.clone(), among: None });
+        source.add_ledger(
+            Some(1),
+            LedgerCopy { records: records.collect(), members: Vec::new(), forgotten: 0 },
+        );
         let report = report_of(&source);
         assert_eq!(report.nodes[0].local.epsilon, whole.nodes[1].local.epsilon, "cut at {cut}");
     }

@@ -78,6 +78,7 @@ fn network(task: &Task) -> Outcome<Network> {
     let settings = Settings {
         identity: Identity::ephemeral(),
         secret: Secret::from_hex(SECRET).ok_or("no secret")?,
+        name: String::new(),
         run: "exchange".into(),
         nodes: 2,
         digest: Digest::of_text(""),
@@ -89,6 +90,9 @@ fn network(task: &Task) -> Outcome<Network> {
         peers: task.to.iter().cloned().collect(),
         roster: Vec::new(),
         mdns: false,
+        relays: Vec::new(),
+        is_relay: false,
+        announce: Vec::new(),
     };
     Ok(Network::start(settings, Standing::Gathering)?)
 }

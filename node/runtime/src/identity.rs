@@ -7,9 +7,10 @@ use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
 use libp2p::PeerId;
-use libp2p::identity::Keypair;
+use libp2p::identity::{Keypair, PublicKey};
 use protocol::Hint;
 use protocol::{Digest, PeerIx};
+use zeroize::Zeroizing;
 
 use crate::secret::{from_hex, to_hex};
 
@@ -71,7 +72,7 @@ impl Identity {
     /// A folder that cannot be written to, a damaged file, or one that others may read.
     pub fn load_or_create(folder: &Path) -> Result<Self, IdentityError> {
         let path = folder.join(FILE);
-        match fs::read_to_string(&path) {
+        match fs::read_to_string(&path).map(Zeroizing::new) {
             Ok(text) => Self::parse(&path, text.trim()),
             Err(error) if error.kind() == io::ErrorKind::NotFound => {
                 let fresh = Self::ephemeral();
@@ -79,6 +80,13 @@ impl Identity {
             }
             Err(source) => Err(IdentityError::Io { doing: "read", path, source }),
         }
+    }
+
+    /// The identity in a folder, if there is one that can be used.
+    pub fn look(folder: &Path) -> Option<Self> {
+        let path = folder.join(FILE);
+        let text = Zeroizing::new(fs::read_to_string(&path).ok()?);
+        Self::parse(&path, text.trim()).ok()
     }
 
     /// A fresh identity, not kept anywhere.
@@ -89,7 +97,7 @@ impl Identity {
     fn parse(path: &Path, text: &str) -> Result<Self, IdentityError> {
         check_mode(path)?;
         let damaged = || IdentityError::Damaged { path: path.into() };
-        let bytes = from_hex(text).ok_or_else(damaged)?;
+        let bytes = Zeroizing::new(from_hex(text).ok_or_else(damaged)?);
         let keypair = Keypair::from_protobuf_encoding(&bytes).map_err(|_| damaged())?;
         Ok(Self { keypair, created: false })
     }
@@ -100,9 +108,11 @@ impl Identity {
     /// A folder that cannot be written to, or that has an identity.
     pub fn save(&self, folder: &Path) -> Result<(), IdentityError> {
         let path = folder.join(FILE);
-        let bytes = self.keypair.to_protobuf_encoding().expect("Ed25519 keys have an encoding");
-        fs::create_dir_all(folder)
-            .and_then(|()| write_owner_only(&path, &(to_hex(&bytes) + "\n")))
+        let encoded = self.keypair.to_protobuf_encoding().expect("Ed25519 keys have an encoding");
+        let bytes = Zeroizing::new(encoded);
+        let text = Zeroizing::new(to_hex(&bytes) + "\n");
+        private_folder(folder)
+            .and_then(|()| write_owner_only(&path, &text))
             .map_err(|source| IdentityError::Io { doing: "create", path, source })
     }
 
@@ -114,6 +124,12 @@ impl Identity {
     /// The public name.
     pub fn peer_id(&self) -> PeerId {
         self.keypair.public().to_peer_id()
+    }
+
+    /// The secret that signs: 32 bytes.
+    pub(crate) fn seed(&self) -> Option<[u8; 32]> {
+        let keypair = self.keypair.clone().try_into_ed25519().ok()?;
+        keypair.secret().as_ref().try_into().ok()
     }
 
     pub(crate) fn keypair(&self) -> &Keypair {
@@ -131,18 +147,60 @@ pub fn write_owner_only(path: &Path, text: &str) -> io::Result<()> {
 }
 
 /// As [`write_owner_only`], in place of what was there.
-pub(crate) fn replace_owner_only(path: &Path, bytes: &[u8]) -> io::Result<()> {
+///
+/// # Errors
+/// If the file cannot be written.
+pub fn replace_owner_only(path: &Path, bytes: &[u8]) -> io::Result<()> {
     write_by(path, bytes, |beside| fs::rename(beside, path))
 }
 
-fn write_by(path: &Path, bytes: &[u8], put: impl FnOnce(&Path) -> io::Result<()>) -> io::Result<()> {
+/// How a file is opened that nobody else may read, whatever the process was told about new files (umask).
+pub fn owner_only() -> fs::OpenOptions {
     let mut options = fs::OpenOptions::new();
-    options.write(true).create(true).truncate(true);
     #[cfg(unix)]
     {
         use std::os::unix::fs::OpenOptionsExt;
         options.mode(0o600);
     }
+    options
+}
+
+/// Makes a folder that only its owner may enter; one that is there is closed to others.
+///
+/// # Errors
+/// Whatever the file system says.
+pub fn private_folder(folder: &Path) -> io::Result<()> {
+    let mut builder = fs::DirBuilder::new();
+    builder.recursive(true);
+    #[cfg(unix)]
+    {
+        use std::os::unix::fs::DirBuilderExt;
+        builder.mode(0o700);
+    }
+    builder.create(folder)?;
+    close_to_others(folder);
+    Ok(())
+}
+
+/// Takes a file or folder that is there away from others, where it is ours.
+pub fn close_to_others(path: &Path) {
+    #[cfg(unix)]
+    {
+        use std::os::unix::fs::PermissionsExt;
+        let Ok(meta) = fs::metadata(path) else { return };
+        let mode = meta.permissions().mode();
+        if mode & 0o077 != 0 {
+            // Somebody else's stays as it is: what we put into it is closed by itself.
+            let _ = fs::set_permissions(path, fs::Permissions::from_mode(mode & 0o7700));
+        }
+    }
+    #[cfg(not(unix))]
+    let _ = path;
+}
+
+fn write_by(path: &Path, bytes: &[u8], put: impl FnOnce(&Path) -> io::Result<()>) -> io::Result<()> {
+    let mut options = owner_only();
+    options.write(true).create(true).truncate(true);
     let mut name = path.file_name().unwrap_or_default().to_owned();
     name.push(format!(".{}.part", std::process::id()));
     let beside = path.with_file_name(name);
@@ -224,11 +282,29 @@ impl Roster {
         self.0.get(position as usize)
     }
 
+    /// The Ed25519 keys that the identities contain, in order; `None` where one contains none.
+    pub fn keys(&self) -> Option<Vec<[u8; 32]>> {
+        self.0.iter().map(key_of).collect()
+    }
+
     /// What all members must agree on.
     pub fn digest(&self) -> Digest {
         let names: Vec<String> = self.0.iter().map(|peer| peer.to_base58()).collect();
         Digest::of_text(&names.join("\n"))
     }
+}
+
+/// The identity that contains an Ed25519 key.
+pub fn peer_of(key: &[u8; 32]) -> Option<PeerId> {
+    let key = libp2p::identity::ed25519::PublicKey::try_from_bytes(key).ok()?;
+    Some(PublicKey::from(key).to_peer_id())
+}
+
+/// The Ed25519 key inside an identity.
+pub(crate) fn key_of(peer: &PeerId) -> Option<[u8; 32]> {
+    let multihash: &libp2p::multihash::Multihash<64> = peer.as_ref();
+    let key = PublicKey::try_decode_protobuf(multihash.digest()).ok()?;
+    Some(key.try_into_ed25519().ok()?.to_bytes())
 }
 
 #[cfg(test)]

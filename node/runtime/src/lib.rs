@@ -5,7 +5,9 @@
 //! - [`schema`]: what the records of a node look like;
 //! - [`ledger`]: what a node must not forget;
 //! - [`reach`]: where a node can be reached;
+//! - [`gathering`]: who takes part;
 //! - [`network`]: finding peers and talking to them;
+//! - [`trainer`]: a foreign program that computes contributions;
 //! - [`driver`]: the loop between the participant and the world.
 //!
 //! What members of a swarm share is one file:
@@ -24,14 +26,16 @@
 //!     secret: Secret::generate()?,
 //!     roster: Vec::new(),
 //!     schema: None,
+//!     relays: Vec::new(),
 //! };
 //! file.create(&folder.path().join("clinic.toml"))?;
 //! assert_eq!(SwarmFile::load(&folder.path().join("clinic.toml"))?.nodes, 3);
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 
+pub mod data_ledger;
 pub mod driver;
-mod gathering;
+pub mod gathering;
 pub mod identity;
 pub mod ledger;
 pub mod network;
@@ -39,6 +43,7 @@ pub mod reach;
 pub mod schema;
 mod secret;
 pub mod swarm_file;
+pub mod trainer;
 pub mod wire;
 
 pub use libp2p::{Multiaddr, PeerId};

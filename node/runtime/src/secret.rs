@@ -1,15 +1,18 @@
 //! The secret that the members of a swarm share, and what is derived from it.
 
 use std::fmt;
+use std::fmt::Write as _;
+use std::sync::Arc;
 
 use hmac::{Hmac, KeyInit, Mac};
 use rand::TryRng;
 use rand::rngs::SysRng;
 use sha2::Sha256;
+use zeroize::Zeroizing;
 
-/// 32 bytes that whoever may join the swarm has. Never printed, but by [`Secret::to_hex`].
+/// 32 bytes that whoever may join the swarm has. Never printed, but by [`Secret::to_hex`]. All copies of one are the same bytes in memory, wiped with the last.
 #[derive(Clone, PartialEq, Eq)]
-pub struct Secret([u8; 32]);
+pub struct Secret(Arc<Zeroizing<[u8; 32]>>);
 
 impl Secret {
     /// A fresh one, from the operating system.
@@ -17,22 +20,28 @@ impl Secret {
     /// # Errors
     /// A system without randomness.
     pub fn generate() -> Result<Self, rand::rngs::SysError> {
-        Ok(Self(random()?))
+        Ok(Self(Arc::new(Zeroizing::new(random()?))))
     }
 
     /// From 64 hexadecimal digits.
     pub fn from_hex(text: &str) -> Option<Self> {
-        from_hex(text)?.try_into().ok().map(Self)
+        let bytes = Zeroizing::new(from_hex(text)?);
+        let mut secret = Zeroizing::new([0; 32]);
+        if bytes.len() != secret.len() {
+            return None;
+        }
+        secret.copy_from_slice(&bytes);
+        Some(Self(Arc::new(secret)))
     }
 
     /// For the swarm file.
     pub fn to_hex(&self) -> String {
-        to_hex(&self.0)
+        to_hex(self.0.as_slice())
     }
 
     /// The key of libp2p's private network.
-    pub(crate) fn network_key(&self) -> [u8; 32] {
-        self.mac(&[b"murmur private network"])
+    pub(crate) fn network_key(&self) -> Zeroizing<[u8; 32]> {
+        Zeroizing::new(self.mac(&[b"murmur private network"]))
     }
 
     /// HMAC-SHA256 over the parts, each with its length in front.
@@ -46,7 +55,8 @@ impl Secret {
     }
 
     fn over(&self, parts: &[&[u8]]) -> Hmac<Sha256> {
-        let mut mac = Hmac::<Sha256>::new_from_slice(&self.0).expect("HMAC takes keys of any length");
+        let mut mac =
+            Hmac::<Sha256>::new_from_slice(self.0.as_slice()).expect("HMAC takes keys of any length");
         for part in parts {
             mac.update(&(part.len() as u64).to_le_bytes());
             mac.update(part);
@@ -69,14 +79,24 @@ pub(crate) fn random<const N: usize>() -> Result<[u8; N], rand::rngs::SysError> 
 }
 
 pub(crate) fn to_hex(bytes: &[u8]) -> String {
-    bytes.iter().map(|byte| format!("{byte:02x}")).collect()
+    // In one piece: growing would leave copies of secrets behind.
+    let mut text = String::with_capacity(2 * bytes.len());
+    for byte in bytes {
+        // Writing to a string cannot fail.
+        let _ = write!(text, "{byte:02x}");
+    }
+    text
 }
 
 pub(crate) fn from_hex(text: &str) -> Option<Vec<u8>> {
     if !text.len().is_multiple_of(2) || !text.bytes().all(|byte| byte.is_ascii_hexdigit()) {
         return None;
     }
-    (0..text.len()).step_by(2).map(|at| u8::from_str_radix(&text[at..at + 2], 16).ok()).collect()
+    let mut bytes = Vec::with_capacity(text.len() / 2);
+    for at in (0..text.len()).step_by(2) {
+        bytes.push(u8::from_str_radix(&text[at..at + 2], 16).ok()?);
+    }
+    Some(bytes)
 }
 
 #[cfg(test)]
@@ -95,7 +115,7 @@ mod tests {
 
     #[test]
     fn the_mac_is_that_of_hmac_sha256() {
-        let secret = Secret([7; 32]);
+        let secret = Secret(Arc::new(Zeroizing::new([7; 32])));
         // python3 -c "import hmac;print(hmac.new(bytes([7]*32),(2).to_bytes(8,'little')+b'ab'+bytes(8),'sha256').hexdigest())"
         let expected = "e2c9f724b4a68f4927c0fde5eda79f53c6a9ce82bf20f30bc1430b8619762f2e";
         assert_eq!(to_hex(&secret.mac(&[b"ab", b""])), expected);

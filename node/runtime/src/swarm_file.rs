@@ -9,7 +9,9 @@ use learn::schema::Schema;
 use libp2p::{Multiaddr, PeerId};
 use protocol::Digest;
 use protocol::Hint;
+use protocol::log::readable_name;
 use serde::{Deserialize, Serialize};
+use zeroize::{Zeroize, Zeroizing};
 
 use crate::identity::{Roster, write_owner_only};
 use crate::secret::Secret;
@@ -29,6 +31,8 @@ pub struct SwarmFile {
     pub roster: Vec<Member>,
     /// What the columns of everybody's tables are, where that was agreed on.
     pub schema: Option<Schema>,
+    /// Relays for members that cannot be called, each with its identity.
+    pub relays: Vec<Multiaddr>,
 }
 
 /// A member that is known beforehand.
@@ -38,6 +42,8 @@ pub struct Member {
     pub peer: PeerId,
     /// Where it listens, where that is known.
     pub addresses: Vec<Multiaddr>,
+    /// What it is called, where that was agreed on.
+    pub name: Option<String>,
 }
 
 /// The file as it stands on disk.
@@ -50,6 +56,8 @@ struct File {
     digest: Digest,
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     roster: Vec<Entry>,
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    relays: Vec<String>,
     config: toml::Table,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     schema: Option<toml::Table>,
@@ -61,6 +69,8 @@ struct File {
 #[serde(deny_unknown_fields)]
 struct Entry {
     peer: String,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    name: Option<String>,
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     addresses: Vec<String>,
 }
@@ -124,6 +134,39 @@ impl Hint for SwarmFileError {
     }
 }
 
+/// The address of a relay: TCP, and at its end who the relay is.
+///
+/// # Errors
+/// What is wrong with it, in words.
+pub fn parse_relay(text: &str) -> Result<Multiaddr, String> {
+    let example = "a relay is named as it prints it, such as `/dns4/relay.example/tcp/7000/p2p/12D3KooW…`";
+    let address: Multiaddr = text.parse().map_err(|_| format!("`{text}` is no address: {example}"))?;
+    let tcp = address.iter().any(|part| matches!(part, libp2p::multiaddr::Protocol::Tcp(_)));
+    match crate::network::circuits::relay_of(&address) {
+        Some(_) if tcp => Ok(address),
+        // Over QUIC there is no private network, so that strangers would get to the relay.
+        Some(_) => Err(format!("`{text}` is not over TCP: {example}")),
+        None => Err(format!("`{text}` does not say who the relay is: {example}")),
+    }
+}
+
+/// A relay is nobody that the run waits for, so no member can be one.
+///
+/// # Errors
+/// Which member it is, in words.
+pub fn no_member_is_a_relay(relays: &[Multiaddr], roster: &[Member]) -> Result<(), String> {
+    let is_member = |relay: &&Multiaddr| {
+        let peer = crate::network::circuits::relay_of(relay);
+        roster.iter().any(|member| Some(member.peer) == peer)
+    };
+    match relays.iter().find(is_member) {
+        Some(relay) => Err(format!(
+            "the relay `{relay}` is a member: a relay needs an identity of its own (`murmur relay --state DIR`)"
+        )),
+        None => Ok(()),
+    }
+}
+
 impl SwarmFile {
     /// Reads and checks a file.
     ///
@@ -131,7 +174,7 @@ impl SwarmFile {
     /// As [`SwarmFileError`] says.
     pub fn load(path: &Path) -> Result<Self, SwarmFileError> {
         let io = |source| SwarmFileError::Io { doing: "read", path: path.into(), source };
-        Self::parse(&fs::read_to_string(path).map_err(io)?, path)
+        Self::parse(&Zeroizing::new(fs::read_to_string(path).map_err(io)?), path)
     }
 
     /// Reads and checks the text of a file; `path` is how errors call it.
@@ -147,13 +190,14 @@ impl SwarmFile {
     }
 
     fn check(file: File) -> Result<Self, Problem> {
+        let secret = Zeroizing::new(file.secret);
         let config = canonical(&file.config);
         let schema = declared(file.schema, file.columns)?;
         let found = digest(&config, schema.as_ref());
         if found != file.digest {
             return Err(Problem::Edited { found, stated: file.digest });
         }
-        let secret = Secret::from_hex(&file.secret)
+        let secret = Secret::from_hex(&secret)
             .ok_or_else(|| Problem::Value("`secret` must be 64 hexadecimal digits".into()))?;
         let roster: Vec<Member> = file.roster.into_iter().map(Member::parse).collect::<Result<_, _>>()?;
         let distinct = Roster::new(roster.iter().map(|member| member.peer)).len();
@@ -164,7 +208,10 @@ impl SwarmFile {
         if file.nodes < 2 {
             return Err(Problem::Value(format!("a swarm has at least two nodes, `nodes = {}`", file.nodes)));
         }
-        Ok(Self { name: file.name, nodes: file.nodes, config, secret, roster, schema })
+        let relay = |text: String| parse_relay(&text).map_err(Problem::Value);
+        let relays: Vec<Multiaddr> = file.relays.into_iter().map(relay).collect::<Result<_, _>>()?;
+        no_member_is_a_relay(&relays, &roster).map_err(Problem::Value)?;
+        Ok(Self { name: file.name, nodes: file.nodes, config, secret, roster, schema, relays })
     }
 
     /// Writes a new file for its owner only; an existing one is not replaced.
@@ -177,19 +224,23 @@ impl SwarmFile {
             toml::from_str(&self.config).map_err(|error| syntax(path, &self.config, error))?;
         let mut schema = self.schema.as_ref().map(Schema::to_table).unwrap_or_default();
         let mut part = |name: &str| schema.remove(name).and_then(|part| part.as_table().cloned());
-        let file = File {
+        let mut file = File {
             name: self.name.clone(),
             nodes: self.nodes,
             secret: self.secret.to_hex(),
             digest: digest(&canonical(&config), self.schema.as_ref()),
             roster: self.roster.iter().map(Member::entry).collect(),
+            relays: self.relays.iter().map(Multiaddr::to_string).collect(),
             config,
             schema: part("schema"),
             columns: part("columns"),
         };
         let text = toml::to_string_pretty(&file).map_err(|error| io(std::io::Error::other(error)))?;
-        let head = "# A murmur swarm file: whoever holds it may join. Keep it to the members.\n";
-        write_owner_only(path, &format!("{head}{text}")).map_err(io)
+        let text = Zeroizing::new(text);
+        file.secret.zeroize();
+        let who = if self.roster.is_empty() { "whoever holds it" } else { "only a member in its roster" };
+        let head = format!("# A murmur swarm file: {who} may join. Keep it to the members.\n");
+        write_owner_only(path, &Zeroizing::new(head + &text)).map_err(io)
     }
 }
 
@@ -236,12 +287,14 @@ impl Member {
             .iter()
             .map(|address| address.parse().map_err(|_| bad(address)))
             .collect::<Result<_, _>>()?;
-        Ok(Self { peer, addresses })
+        let name = entry.name.as_deref().map(|name| readable_name(name).ok_or_else(|| bad(name)));
+        Ok(Self { peer, addresses, name: name.transpose()? })
     }
 
     fn entry(&self) -> Entry {
         Entry {
             peer: self.peer.to_base58(),
+            name: self.name.clone(),
             addresses: self.addresses.iter().map(Multiaddr::to_string).collect(),
         }
     }
@@ -253,7 +306,8 @@ mod tests {
 
     fn sample() -> SwarmFile {
         let addresses = vec!["/dns4/a.example/tcp/7000".parse().unwrap()];
-        let member = |_| Member { peer: PeerId::random(), addresses: addresses.clone() };
+        let member =
+            |_| Member { peer: PeerId::random(), addresses: addresses.clone(), name: Some("Zürich".into()) };
         SwarmFile {
             name: "digits".into(),
             nodes: 3,
@@ -261,6 +315,7 @@ mod tests {
             secret: Secret::generate().unwrap(),
             roster: (0..3).map(member).collect(),
             schema: None,
+            relays: Vec::new(),
         }
     }
 
@@ -270,6 +325,27 @@ mod tests {
             "test",
         )
         .unwrap()
+    }
+
+    #[test]
+    fn a_relay_is_named_with_its_identity_over_tcp_and_is_no_member() {
+        let folder = tempfile::tempdir().unwrap();
+        let relay = |peer: PeerId| parse_relay(&format!("/dns4/relay.example/tcp/7000/p2p/{peer}")).unwrap();
+        let with = SwarmFile { relays: vec![relay(PeerId::random())], ..sample() };
+        with.create(&folder.path().join("a")).unwrap();
+        assert_eq!(SwarmFile::load(&folder.path().join("a")).unwrap().relays, with.relays);
+        let member = SwarmFile { relays: vec![relay(with.roster[1].peer)], ..with };
+        member.create(&folder.path().join("b")).unwrap();
+        let text = SwarmFile::load(&folder.path().join("b")).unwrap_err().to_string();
+        assert!(text.contains("is a member") && text.contains("an identity of its own"), "{text}");
+        let peer = PeerId::random();
+        for (text, why) in [
+            ("relay.example:7000".to_owned(), "is no address"),
+            ("/ip4/10.0.0.1/tcp/7000".into(), "does not say who the relay is"),
+            (format!("/ip4/10.0.0.1/udp/7000/quic-v1/p2p/{peer}"), "is not over TCP"),
+        ] {
+            assert!(parse_relay(&text).unwrap_err().contains(why), "{text}");
+        }
     }
 
     #[test]
@@ -283,6 +359,19 @@ mod tests {
             file.create(&path).unwrap();
             assert_eq!(SwarmFile::load(&path).unwrap(), file);
             assert!(matches!(file.create(&path).unwrap_err(), SwarmFileError::Io { doing: "write", .. }));
+        }
+    }
+
+    #[test]
+    fn a_file_says_who_may_join() {
+        let folder = tempfile::tempdir().unwrap();
+        for (roster, says) in
+            [(sample().roster, "only a member in its roster may"), (vec![], "whoever holds it may")]
+        {
+            let path = folder.path().join(roster.len().to_string());
+            SwarmFile { roster, ..sample() }.create(&path).unwrap();
+            let text = fs::read_to_string(&path).unwrap();
+            assert!(text.lines().next().unwrap().contains(says), "{text}");
         }
     }
 

@@ -19,7 +19,7 @@ async fn over_libp2p(setup: &Setup) -> Vec<Outcome> {
     let nodes = setup.config.nodes;
     let mut identities: Vec<Identity> = (0..nodes).map(|_| Identity::ephemeral()).collect();
     identities.sort_by_key(Identity::peer_id);
-    let member = |identity: &Identity| Member { peer: identity.peer_id(), addresses: Vec::new() };
+    let member = |identity: &Identity| Member { peer: identity.peer_id(), addresses: Vec::new(), name: None };
     let swarm = SwarmFile {
         name: setup.config.name.clone(),
         nodes,
@@ -27,6 +27,7 @@ async fn over_libp2p(setup: &Setup) -> Vec<Outcome> {
         secret: Secret::generate().expect("randomness"),
         roster: identities.iter().map(member).collect(),
         schema: None,
+        relays: Vec::new(),
     };
     let folders: Vec<TempDir> = (0..nodes).map(|_| tempfile::tempdir().expect("a folder")).collect();
     let mut drivers = Vec::new();
@@ -41,8 +42,11 @@ async fn over_libp2p(setup: &Setup) -> Vec<Outcome> {
             listen: vec!["/ip4/127.0.0.1/tcp/0".parse().expect("a constant")],
             peers: first.iter().cloned().collect(),
             mdns: false,
+            relays: Vec::new(),
             patience: Patience::default(),
             danger: Some(danger(setup.config.seed)),
+            counts: None,
+            declared: protocol::log::Declared::default(),
         })
         .expect("the node starts");
         let mut status = driver.status();
@@ -102,4 +106,17 @@ async fn gossip_on_a_ring() {
 #[tokio::test(flavor = "multi_thread")]
 async fn a_walk() {
     both_end_with_the_same_bits(&["nodes=4", "rounds=3", "algorithm.kind=walk", "topology=complete"]).await;
+}
+
+/// Keys come from the operating system here and from a seed there: masks cancel to the bit.
+#[tokio::test(flavor = "multi_thread")]
+async fn masked_rounds() {
+    both_end_with_the_same_bits(&["nodes=5", "rounds=6", "privacy.masking=pairwise"]).await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn masked_rounds_of_whole_nodes_in_wide_words() {
+    let level = ["privacy.adjacency=node", "local_steps=2", "privacy.grid=64"];
+    both_end_with_the_same_bits(&[&["nodes=4", "rounds=4", "privacy.masking=pairwise"], &level[..]].concat())
+        .await;
 }

@@ -19,6 +19,7 @@ fn settings(secret: &Secret, peers: &[Multiaddr]) -> Settings {
     Settings {
         identity: Identity::ephemeral(),
         secret: secret.clone(),
+        name: String::new(),
         run: "digits".into(),
         nodes: 3,
         digest: Digest::of_text(CONFIG),
@@ -30,6 +31,9 @@ fn settings(secret: &Secret, peers: &[Multiaddr]) -> Settings {
         peers: peers.to_vec(),
         roster: Vec::new(),
         mdns: false,
+        relays: Vec::new(),
+        is_relay: false,
+        announce: Vec::new(),
     }
 }
 
@@ -116,7 +120,7 @@ async fn frames_reach_the_other_side() {
         _ => None,
     })
     .await;
-    let said = Frame::Confirm { attempt: 3, roster: vec![vec![1; 38]] };
+    let said = Frame::Confirm { attempt: 3, roster: vec![vec![1; 38]], signature: vec![2; 64] };
     link.send(said.clone()).unwrap();
     let heard = until(&mut second, |event| match event {
         Event::Frame { frame, .. } => Some(frame),
@@ -172,7 +176,7 @@ async fn whom_the_roster_does_not_name_is_not_let_in() {
     let secret = Secret::generate().unwrap();
     let expected = settings(&secret, &[]);
     let mut listening = settings(&secret, &[]);
-    listening.roster = vec![Member { peer: expected.identity.peer_id(), addresses: Vec::new() }];
+    listening.roster = vec![Member { peer: expected.identity.peer_id(), addresses: Vec::new(), name: None }];
     let (mut first, address) = start(listening).await;
     let (_stranger, _) = start(settings(&secret, std::slice::from_ref(&address))).await;
     turned_away(&mut first).await;
@@ -241,7 +245,11 @@ async fn who_comes_after_the_start_hears_that_the_run_is_closed() {
     let (mut first, address) = start(settings(&secret, &[])).await;
     let roster: Vec<PeerId> = (0..3).map(|_| PeerId::random()).collect();
     let roster = runtime::identity::Roster::new(roster);
-    first.control().begin(roster.to_bytes());
+    first.control().begin(Standing::Running {
+        roster: roster.to_bytes(),
+        attempt: 0,
+        signatures: Vec::new(),
+    });
     let (mut late, _) = start(settings(&secret, &[address])).await;
     let (refusal, reason) = until(&mut late, |event| match event {
         Event::Refused { refusal, reason, .. } => Some((refusal, reason)),

@@ -98,6 +98,7 @@ fn settings(identity: Identity, secret: &Secret, peers: &[Multiaddr]) -> Setting
     Settings {
         identity,
         secret: secret.clone(),
+        name: String::new(),
         run: "digits".into(),
         nodes: 2,
         digest: Digest::of_text(CONFIG),
@@ -109,6 +110,9 @@ fn settings(identity: Identity, secret: &Secret, peers: &[Multiaddr]) -> Setting
         peers: peers.to_vec(),
         roster: Vec::new(),
         mdns: false,
+        relays: Vec::new(),
+        is_relay: false,
+        announce: Vec::new(),
     }
 }
 

@@ -31,11 +31,13 @@ async fn seeded_noise_on_a_ledger_with_private_records_is_refused() {
         secret: Secret::generate().expect("randomness"),
         roster: Vec::new(),
         schema: None,
+        relays: Vec::new(),
     };
     let owner =
         Owner { identity: identity.peer_id().to_base58(), run: format!("{} ({})", swarm.name, setup.digest) };
     let (ledger, _) = Ledger::open(folder.path(), &owner).expect("a ledger");
-    let record = Record { id: 0, round: 0, release: DpEvent::Gaussian { noise_multiplier: 1.0 } };
+    let record =
+        Record { id: 0, round: 0, release: DpEvent::Gaussian { noise_multiplier: 1.0 }, among: None };
     ledger.record(&record, None).expect("a record");
     drop(ledger);
     let options = |danger| Options {
@@ -45,8 +47,11 @@ async fn seeded_noise_on_a_ledger_with_private_records_is_refused() {
         listen: vec!["/ip4/127.0.0.1/tcp/0".parse().expect("a constant")],
         peers: Vec::new(),
         mdns: false,
+        relays: Vec::new(),
         patience: Patience::default(),
         danger,
+        counts: None,
+        declared: protocol::log::Declared::default(),
     };
     let refused = Driver::start(options(Some(danger()))).err().expect("it must not start");
     assert!(matches!(refused, DriverError::SeededAfterPrivate { records: 1, .. }), "{refused}");

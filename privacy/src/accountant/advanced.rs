@@ -11,14 +11,14 @@ use super::basic::{basic_epsilon, point_epsilons};
 use super::{AccountError, Accountant, compose_supported, delta_by_bracketing};
 use crate::event::DpEvent;
 use crate::gdp;
-use crate::release::Ledger;
+use crate::release::Releases;
 
 const SPLITS: [f64; 7] = [0.01, 0.1, 0.3, 0.5, 0.7, 0.9, 0.99];
 
 /// Composes points at the square-root rate.
 #[derive(Debug, Clone, Default)]
 pub struct AdvancedAccountant {
-    ledger: Ledger,
+    ledger: Releases,
 }
 
 impl Accountant for AdvancedAccountant {
@@ -30,7 +30,7 @@ impl Accountant for AdvancedAccountant {
         "advanced composition, heterogeneous (Kairouz, Oh and Viswanath 2015, theorem 3.5)"
     }
 
-    fn ledger(&self) -> &Ledger {
+    fn ledger(&self) -> &Releases {
         &self.ledger
     }
 
@@ -72,7 +72,7 @@ pub fn classic_advanced_epsilon(epsilon: f64, count: u64, slack: f64) -> f64 {
     libm::sqrt(2.0 * k * libm::log(1.0 / slack)) * epsilon + k * epsilon * libm::expm1(epsilon)
 }
 
-fn fixed_delta(ledger: &Ledger) -> f64 {
+fn fixed_delta(ledger: &Releases) -> f64 {
     use super::point::{Point, of};
     let delta = |release| match of(release) {
         Point::Fixed { delta, .. } => delta,

@@ -7,7 +7,7 @@ use super::point::{self, Point};
 use super::{AccountError, Accountant, compose_supported, delta_by_bracketing};
 use crate::event::DpEvent;
 use crate::gdp;
-use crate::release::Ledger;
+use crate::release::Releases;
 
 /// Rounds a sum of some millions of rounded terms up.
 const UP: f64 = 1.0 + 1e-13;
@@ -15,7 +15,7 @@ const UP: f64 = 1.0 + 1e-13;
 /// Adds up ε and δ.
 #[derive(Debug, Clone, Default)]
 pub struct BasicAccountant {
-    ledger: Ledger,
+    ledger: Releases,
 }
 
 impl Accountant for BasicAccountant {
@@ -27,7 +27,7 @@ impl Accountant for BasicAccountant {
         "basic composition: ε and δ add up (Dwork and Roth 2014, theorem 3.16)"
     }
 
-    fn ledger(&self) -> &Ledger {
+    fn ledger(&self) -> &Releases {
         &self.ledger
     }
 
@@ -61,7 +61,7 @@ struct Summary {
 }
 
 impl Summary {
-    fn of(ledger: &Ledger) -> Self {
+    fn of(ledger: &Releases) -> Self {
         let mut summary = Self { epsilon: 0.0, delta: 0.0, curves: 0.0, unbounded: false };
         for (release, count) in ledger.entries() {
             let count = *count as f64;
@@ -79,7 +79,7 @@ impl Summary {
 }
 
 /// Σε with equal shares of δ for curves; infinite when the fixed parts use up δ.
-pub(super) fn basic_epsilon(ledger: &Ledger, delta: f64) -> f64 {
+pub(super) fn basic_epsilon(ledger: &Releases, delta: f64) -> f64 {
     match point_epsilons(ledger, delta) {
         Some(points) => points.iter().map(|(epsilon, count)| epsilon * count).sum::<f64>() * UP,
         None => f64::INFINITY,
@@ -87,7 +87,7 @@ pub(super) fn basic_epsilon(ledger: &Ledger, delta: f64) -> f64 {
 }
 
 /// ε of each distinct release with its count, when together they may use `delta`.
-pub(super) fn point_epsilons(ledger: &Ledger, delta: f64) -> Option<Vec<(f64, f64)>> {
+pub(super) fn point_epsilons(ledger: &Releases, delta: f64) -> Option<Vec<(f64, f64)>> {
     let summary = Summary::of(ledger);
     let left = delta - summary.delta * UP;
     if summary.unbounded || left < 0.0 {

@@ -6,12 +6,12 @@
 use super::{AccountError, Accountant, compose_supported};
 use crate::event::DpEvent;
 use crate::gdp;
-use crate::release::{Ledger, Mechanism, Release, Sampling};
+use crate::release::{Mechanism, Release, Releases, Sampling};
 
 /// Adds up μ².
 #[derive(Debug, Clone, Default)]
 pub struct GaussianAccountant {
-    ledger: Ledger,
+    ledger: Releases,
 }
 
 impl GaussianAccountant {
@@ -31,7 +31,7 @@ impl Accountant for GaussianAccountant {
         "Gaussian DP, exact: μ² adds up (Dong, Roth and Su 2022)"
     }
 
-    fn ledger(&self) -> &Ledger {
+    fn ledger(&self) -> &Releases {
         &self.ledger
     }
 
@@ -49,7 +49,7 @@ impl Accountant for GaussianAccountant {
 }
 
 /// √(Σ count/σ²) over the Gaussians of a ledger, rounded up.
-pub(crate) fn total_mu(ledger: &Ledger) -> f64 {
+pub(crate) fn total_mu(ledger: &Releases) -> f64 {
     if ledger.has_non_private() {
         return f64::INFINITY;
     }

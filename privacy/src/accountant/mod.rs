@@ -18,7 +18,7 @@ pub use gaussian::GaussianAccountant;
 
 use crate::event::DpEvent;
 use crate::gdp;
-use crate::release::{Ledger, LedgerError, Release};
+use crate::release::{LedgerError, Release, Releases};
 use crate::root;
 
 /// Composes events and bounds what they reveal together.
@@ -30,7 +30,7 @@ pub trait Accountant {
     fn analysis(&self) -> &'static str;
 
     /// What was composed so far.
-    fn ledger(&self) -> &Ledger;
+    fn ledger(&self) -> &Releases;
 
     /// Adds an event `count` times; on an error nothing is added.
     ///
@@ -41,7 +41,7 @@ pub trait Accountant {
     /// The smallest ε that this analysis proves at `delta`, rounded up.
     ///
     /// # Guarantee
-    /// Everything composed so far is together (ε, δ)-DP, for the adjacency of [`Ledger::adjacency`].
+    /// Everything composed so far is together (ε, δ)-DP, for the adjacency of [`Releases::adjacency`].
     ///
     /// # Assumes
     /// The noise of different releases is independent; parameters of an event do not depend on the outcome of
@@ -117,7 +117,7 @@ pub fn all() -> Vec<Box<dyn Accountant>> {
 
 /// Adds an event to a ledger if every release in it is supported; leaves the ledger alone otherwise.
 pub(crate) fn compose_supported(
-    ledger: &mut Ledger,
+    ledger: &mut Releases,
     event: &DpEvent,
     count: u64,
     supports: impl Fn(&Release) -> Result<(), AccountError>,

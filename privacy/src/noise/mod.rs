@@ -56,6 +56,7 @@ mod integer;
 mod key;
 #[cfg(target_arch = "x86_64")]
 mod lookup;
+pub mod mask;
 mod normal;
 mod seeded;
 mod stream;

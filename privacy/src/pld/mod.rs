@@ -21,7 +21,7 @@ use crate::accountant::{AccountError, Accountant, compose_supported};
 use crate::event::DpEvent;
 use crate::gdp;
 use crate::rdp;
-use crate::release::{Ledger, Mechanism, Release, Sampling};
+use crate::release::{Mechanism, Release, Releases, Sampling};
 
 /// The lattice is so fine that connecting the dots enlarges ε by about this much, relative.
 const EPSILON_TOLERANCE: f64 = 2e-5;
@@ -43,7 +43,7 @@ const LARGEST: f64 = 4_194_304.0;
 /// Composes privacy-loss distributions.
 #[derive(Debug, Clone, Default)]
 pub struct PldAccountant {
-    ledger: Ledger,
+    ledger: Releases,
 }
 
 /// What is asked of a composition.
@@ -62,7 +62,7 @@ impl Accountant for PldAccountant {
         "privacy-loss distribution, connect the dots (Doroshenko et al. 2022), larger of add and remove"
     }
 
-    fn ledger(&self) -> &Ledger {
+    fn ledger(&self) -> &Releases {
         &self.ledger
     }
 
@@ -113,7 +113,7 @@ impl PldAccountant {
 }
 
 /// μ of all Gaussians on all records, and everything else that can reveal something.
-fn merge_gaussians(ledger: &Ledger) -> (f64, Vec<(Release, u64)>) {
+fn merge_gaussians(ledger: &Releases) -> (f64, Vec<(Release, u64)>) {
     let (mut mu_squared, mut others) = (0.0, Vec::new());
     for &(release, count) in ledger.entries() {
         match release {

@@ -2,7 +2,7 @@
 
 use super::QuestionError;
 use crate::accountant::{AccountError, Accountant, BasicAccountant, all};
-use crate::event::{Adjacency, DpEvent};
+use crate::event::{DpEvent, Neighbours};
 use serde::{Deserialize, Serialize};
 
 /// Some releases, and what is asked of them.
@@ -36,7 +36,7 @@ pub struct Answer {
     /// The ε that was given, if one was.
     pub epsilon: Option<f64>,
     /// Which inputs count as neighbours.
-    pub adjacency: Adjacency,
+    pub adjacency: Neighbours,
     /// What was released.
     pub events: Vec<DpEvent>,
     /// Each for itself; all figures are upper bounds.
@@ -91,8 +91,8 @@ impl Question {
         }
         // An empty accountant answers valid questions with 0 and refuses the others by name.
         self.ask.of(&BasicAccountant::default())?;
-        let together = |all: Adjacency, event: &DpEvent| all.and(event.adjacency()?);
-        let adjacency = self.events.iter().try_fold(Adjacency::Any, together)?;
+        let together = |all: Neighbours, event: &DpEvent| all.and(event.adjacency()?);
+        let adjacency = self.events.iter().try_fold(Neighbours::Any, together)?;
         let entries = self.chosen()?.into_iter().map(|accountant| self.entry(accountant));
         let accountants = entries.collect::<Result<Vec<_>, _>>()?;
         let (delta, epsilon) = match self.ask {

@@ -6,11 +6,13 @@
 
 pub mod conversion;
 mod divergence;
+mod euclidean_laplace;
 mod laplace;
 mod sampled_gaussian;
 mod without_replacement;
 
 pub use divergence::{divergence, pure_dp, randomized_response};
+pub use euclidean_laplace::{euclidean_laplace, euclidean_laplace_delta, euclidean_laplace_epsilon};
 pub use laplace::{laplace, sampled_laplace};
 pub use sampled_gaussian::sampled_gaussian;
 pub use without_replacement::without_replacement;
@@ -18,7 +20,7 @@ pub use without_replacement::without_replacement;
 use crate::accountant::{AccountError, Accountant, compose_supported};
 use crate::event::DpEvent;
 use crate::gdp;
-use crate::release::{Ledger, Mechanism, Release};
+use crate::release::{Mechanism, Release, Releases};
 
 /// Relative width at which the search for the best order stops; ε is flat there.
 const ORDER_TOLERANCE: f64 = 1e-4;
@@ -31,7 +33,7 @@ const WHOLE_ORDERS_FROM: f64 = 64.0;
 pub struct RdpAccountant {
     orders: Vec<f64>,
     refine: bool,
-    ledger: Ledger,
+    ledger: Releases,
 }
 
 impl Default for RdpAccountant {
@@ -46,7 +48,7 @@ impl Default for RdpAccountant {
                 order = order.round();
             }
         }
-        Self { orders, refine: true, ledger: Ledger::default() }
+        Self { orders, refine: true, ledger: Releases::default() }
     }
 }
 
@@ -59,7 +61,7 @@ impl RdpAccountant {
         if let Some(bad) = orders.iter().find(|order| !(order.is_finite() && **order > 1.0)) {
             return Err(AccountError::Order(*bad));
         }
-        Ok(Self { orders, refine: false, ledger: Ledger::default() })
+        Ok(Self { orders, refine: false, ledger: Releases::default() })
     }
 
     /// The Rényi divergence of everything composed so far at one order (fixed δ of approximate releases apart).
@@ -68,7 +70,7 @@ impl RdpAccountant {
     /// D_α(M(D)‖M(D′)) is at most the returned value for all neighbours, in both directions.
     ///
     /// # Assumes
-    /// Independent noise, adjacency as in [`Ledger::adjacency`].
+    /// Independent noise, adjacency as in [`Releases::adjacency`].
     #[must_use]
     pub fn spent_at(&self, order: f64) -> f64 {
         let entries = self.ledger.entries().iter();
@@ -122,7 +124,7 @@ impl Accountant for RdpAccountant {
         "Rényi DP (Mironov 2017), converted as in Canonne, Kamath and Steinke 2020"
     }
 
-    fn ledger(&self) -> &Ledger {
+    fn ledger(&self) -> &Releases {
         &self.ledger
     }
 
@@ -146,7 +148,7 @@ impl Accountant for RdpAccountant {
 }
 
 /// Σδ of releases known only up to a δ: the composition is (ε, δ + Σδ_i)-DP when the rest is (ε, δ)-DP.
-fn fixed_delta(ledger: &Ledger) -> f64 {
+fn fixed_delta(ledger: &Releases) -> f64 {
     let delta = |release: &Release| match release.mechanism {
         Mechanism::Approximate { delta, .. } => delta,
         Mechanism::Gaussian { .. }

@@ -1,7 +1,8 @@
 //! Gradient canaries: the change that is hardest to hide. Rows are gradients as they are, ten times as long as the clip norm lets through.
 
-use learn::data::{DataError, Dataset, Targets};
+use learn::data::{DataError, Dataset, Groups, Targets};
 use protocol::config::AlgorithmKind;
+use protocol::work::Adjacency;
 use sim::Due;
 
 use crate::stage::Scene;
@@ -34,7 +35,7 @@ impl Canary {
     /// For node `source`, whom these watch, and coordinate `at`.
     ///
     /// Node level: the node's update is +C or −C along the coordinate, as far apart as any two updates. Record level: one record's gradient is C along it, or the
-    /// record is blank; the node's other records are blank, so that nothing hides it but noise.
+    /// record is blank; the node's other records are blank, so that nothing hides it but noise. Person level: all records of the person with the most of them.
     pub(crate) fn new(
         scene: &Scene,
         (source, watchers): (usize, &[usize]),
@@ -43,11 +44,15 @@ impl Canary {
     ) -> Result<Self, DataError> {
         let setup = &scene.setup;
         let length = (LENGTH * setup.config.privacy.clip_norm) as f32;
+        let width = scene.parameters();
         let rows = |value: f32| {
             let records = if scene.is_node_level() { 1 } else { setup.train[source].len() };
-            let mut features = vec![0.0; records * scene.parameters()];
-            features[at] = value;
-            Dataset::new(features, scene.parameters(), Targets::None)
+            let mut features = vec![0.0; records * width];
+            let person = person(scene, source);
+            let changed = person.as_ref().map_or_else(|| vec![0], |(records, _)| records.clone());
+            changed.iter().for_each(|record| features[record * width + at] = value);
+            let rows = Dataset::new(features, width, Targets::None)?;
+            person.map_or(Ok(rows.clone()), |(_, groups)| rows.with_groups(groups))
         };
         let other = if scene.is_node_level() { -1.0 } else { 0.0 };
         let pair = |sign: f32| Ok::<_, DataError>([rows(other * sign * length)?, rows(sign * length)?]);
@@ -65,6 +70,19 @@ impl Canary {
         let turned = self.turning.is_turned(due.job.round, due.count);
         self.rows[usize::from(turned)][usize::from(with)].clone()
     }
+}
+
+/// Where persons are protected: the records of the one with the most of them, and whose records are whose.
+fn person(scene: &Scene, node: usize) -> Option<(Vec<usize>, Groups)> {
+    if scene.setup.work.unit.adjacency() != Adjacency::Person {
+        return None;
+    }
+    let data = &scene.setup.train[node];
+    let (of_record, names) = (data.group_of_records()?.into_owned(), data.group_names()?.to_vec());
+    let count = |person: u32| of_record.iter().filter(|&&other| other == person).count();
+    let most = (0..names.len() as u32).max_by_key(|&person| (count(person), std::cmp::Reverse(person)))?;
+    let records = (0..of_record.len()).filter(|&record| of_record[record] == most).collect();
+    Some((records, Groups { of_record, names }))
 }
 
 impl Turning {
@@ -86,5 +104,12 @@ pub(crate) fn flock(scene: &Scene, included: &[bool]) -> Result<Dataset, DataErr
     for (canary, _) in included.iter().enumerate().filter(|(_, included)| **included) {
         features[canary * width + canary] = length;
     }
-    Dataset::new(features, width, Targets::None)
+    let rows = Dataset::new(features, width, Targets::None)?;
+    if scene.setup.work.unit.adjacency() != Adjacency::Person {
+        return Ok(rows);
+    }
+    // Each canary is a person of its own.
+    let of_record: Vec<u32> = (0..included.len() as u32).collect();
+    let names = of_record.iter().map(u32::to_string).collect();
+    rows.with_groups(Groups { of_record, names })
 }

@@ -42,6 +42,11 @@ pub enum AuditError {
     /// A comparison of the simulator, which has no messages.
     #[error("`algorithm.kind = \"{0}\"` has no messages to audit")]
     NoMessages(&'static str),
+    /// Masked rounds, whose messages these attacks cannot read.
+    #[error(
+        "`privacy.masking = \"pairwise\"`: the attacks read sums in the clear, and do not audit masked rounds yet"
+    )]
+    Masked,
     /// Fewer than two nodes.
     #[error("one node alone has no watcher")]
     Alone,
@@ -125,6 +130,7 @@ impl Hint for AuditError {
             Self::Trials { .. } => Some("`--trials 4000` takes a few seconds on a small scenario".into()),
             Self::Confidence(_) => Some("use `--confidence 0.95`".into()),
             Self::NoMessages(_) => Some("use rounds, gossip, walk or mean".into()),
+            Self::Masked => Some("audit the same run without masks: `--set privacy.masking=none`".into()),
             Self::Alone => Some("use `--set nodes=4` or more".into()),
             Self::Log(error) => error.hint(),
             Self::ShortLog { .. } => {

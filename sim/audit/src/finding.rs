@@ -104,7 +104,7 @@ impl Verdict {
 
 /// A whole audit.
 #[derive(Debug, Clone, PartialEq, Serialize)]
-pub struct Report {
+pub struct Audit {
     /// Name of the run.
     pub run: String,
     /// The algorithm.

@@ -26,7 +26,7 @@ mod visits;
 
 pub use attack::Attack;
 pub use error::AuditError;
-pub use finding::{Finding, Lower, Measure, Report, Skipped, Upper, Verdict};
+pub use finding::{Audit, Finding, Lower, Measure, Skipped, Upper, Verdict};
 pub use linear::Unknown;
 pub use logged::config_in_log;
 pub use sabotage::Sabotage;
@@ -37,7 +37,7 @@ pub use solve::{Solved, solve};
 use std::path::PathBuf;
 
 use protocol::Setup;
-use protocol::work::Adjacency;
+use protocol::config::Masking;
 
 use attack::{Case, Outcome};
 use logged::Logged;
@@ -127,7 +127,7 @@ impl Request {
 ///
 /// # Errors
 /// A scenario that cannot be run, or a request that makes no sense.
-pub fn run(request: &Request, progress: &(dyn Fn(u64) + Sync)) -> Result<Report, AuditError> {
+pub fn run(request: &Request, progress: &(dyn Fn(u64) + Sync)) -> Result<Audit, AuditError> {
     check(request)?;
     let scene = Scene::new(request.setup.clone(), request.sabotage)?;
     let log = request.log.as_deref().map(Logged::read).transpose()?;
@@ -165,17 +165,14 @@ pub fn run(request: &Request, progress: &(dyn Fn(u64) + Sync)) -> Result<Report,
     Ok(report(request, findings, skipped, notes))
 }
 
-fn report(request: &Request, findings: Vec<Finding>, skipped: Vec<Skipped>, notes: Vec<String>) -> Report {
+fn report(request: &Request, findings: Vec<Finding>, skipped: Vec<Skipped>, notes: Vec<String>) -> Audit {
     let config = &request.setup.config;
     let verdict = Verdict::of(&findings);
-    Report {
+    Audit {
         run: config.name.clone(),
         algorithm: config.algorithm.kind.name(),
         nodes: config.nodes,
-        adjacency: match request.setup.work.unit.adjacency() {
-            Adjacency::Record => "record",
-            Adjacency::Node => "node",
-        },
+        adjacency: request.setup.work.unit.adjacency().word(),
         noise_multiplier: request.setup.work.noise_multiplier,
         confidence: request.confidence,
         sabotage: request.sabotage.map(Sabotage::name),
@@ -204,6 +201,9 @@ fn check(request: &Request) -> Result<(), AuditError> {
     let config = &request.setup.config;
     if config.algorithm.kind.is_comparison() {
         return Err(AuditError::NoMessages(config.algorithm.kind.name()));
+    }
+    if config.privacy.masking == Masking::Pairwise {
+        return Err(AuditError::Masked);
     }
     if config.nodes < 2 {
         return Err(AuditError::Alone);

@@ -8,7 +8,7 @@ use learn::model::{Mean, Model};
 use learn::train::TrainError;
 use privacy::mechanisms::MechanismError;
 use privacy::noise::NoiseSource;
-use protocol::work::{Adjacency, Computed, Desk, Job, Room, Unit, WorkSettings, contribute};
+use protocol::work::{Adjacency, Computed, Desk, Given, Job, Room, Unit, WorkSettings, contribute};
 use protocol::{LogLine, Numbers, PeerIx, Setup, Values};
 use sim::{
     Delivery, Due, Finished, Hook, Options, SimError, contribution_noise, message_noise, simulate_with,
@@ -115,7 +115,7 @@ impl Scene {
 fn for_rows(work: &WorkSettings) -> WorkSettings {
     match work.unit {
         Unit::Node { .. } => WorkSettings { unit: Unit::Value, ..work.clone() },
-        Unit::Record { .. } | Unit::Value => work.clone(),
+        Unit::Record { .. } | Unit::Person { .. } | Unit::Value => work.clone(),
     }
 }
 
@@ -189,7 +189,9 @@ impl Hook for Stage<'_> {
         }
         if self.play.with_contributions {
             let clean = self.make(due, &act, &quiet(), desk.room)?;
-            let pair = (computed.contribution.values().to_vec(), clean.contribution.into_values());
+            let values =
+                |given: &Given| given.reals().map_or_else(Vec::new, |values| values.values().to_vec());
+            let pair = (values(&computed.contribution), values(&clean.contribution));
             self.contributions.lock().expect("no holder panics").insert((due.node, due.count), pair);
         }
         Ok(computed)

@@ -26,7 +26,7 @@ pub(crate) struct Visits {
 }
 
 /// A canary's signs.
-pub(crate) struct Plan {
+pub(crate) struct Watched {
     /// By count of the source's contribution: whether it points the other way.
     pub(crate) turned: Vec<bool>,
     /// μ² for Δ = σ = 1 that the watchers would see if every node used its first noise again; 0 where no look shows the source.
@@ -74,7 +74,7 @@ impl Visits {
     }
 
     /// Signs that make most of what looks have in common: one sign for each difference of looks, changed one by one as long as that shows more.
-    pub(crate) fn plan(&self, source: usize, watchers: &[usize]) -> Plan {
+    pub(crate) fn plan(&self, source: usize, watchers: &[usize]) -> Watched {
         let mut gains = self.gains(source, watchers);
         // Those that show the source come first; of the others, as many as there is room for help to explain their noise.
         gains.sort_by_key(|gain| gain.of_source.is_empty());
@@ -85,7 +85,7 @@ impl Visits {
         for (gain, _) in gains.iter().zip(&signs).filter(|(_, sign)| **sign < 0.0) {
             gain.of_source.iter().for_each(|&count| turned[count as usize] = true);
         }
-        Plan { turned, shown: best }
+        Watched { turned, shown: best }
     }
 
     /// μ² for Δ = σ = 1 of the differences between the watcher's looks, with fresh noise in every contribution.
@@ -172,8 +172,14 @@ mod tests {
             .flat_map(|(hop, &node)| {
                 let hop = hop as u32;
                 let held = RunEvent::Held { token: 0, hop, generation: 0, from: node };
-                let released =
-                    RunEvent::Released { round: hop, token: 0, generation: 0, release: None, loss: None };
+                let released = RunEvent::Released {
+                    round: hop,
+                    token: 0,
+                    generation: 0,
+                    release: None,
+                    among: None,
+                    loss: None,
+                };
                 [line(node, held), line(node, released)]
             })
             .collect();

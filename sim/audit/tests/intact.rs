@@ -1,10 +1,10 @@
 //! Honest mechanisms pass. Each audit is made with confidence 0.999 and fixed seeds: a right account fails one of these tests with other seeds once in a thousand.
 #![allow(clippy::unwrap_used, reason = "a test that cannot go on fails")]
 
-use audit::{Attack, Report, Request, Verdict, built_in};
+use audit::{Attack, Audit, Request, Verdict, built_in};
 use protocol::Setup;
 
-fn audit(set: &[&str], pair: Option<(usize, usize)>, attacks: &[Attack]) -> Report {
+fn audit(set: &[&str], pair: Option<(usize, usize)>, attacks: &[Attack]) -> Audit {
     let setup = Setup::new(built_in(set).unwrap()).unwrap();
     let request =
         Request { attacks: attacks.to_vec(), trials: 1200, confidence: 0.999, pair, ..Request::new(setup) };
@@ -114,7 +114,7 @@ fn a_coalition_passes_and_shows_more_than_one_of_its_members() {
     assert!(alone.passed && together.passed, "{together:#?}");
     assert_eq!(together.findings[0].target, "node 3 → nodes 0 and 1");
     assert_eq!(together.skipped[0].attack, "canaries");
-    let bounds = |report: &Report| {
+    let bounds = |report: &Audit| {
         let first = &report.findings[2];
         (first.lower.as_ref().unwrap().epsilon, first.upper.as_ref().unwrap().epsilon.unwrap())
     };

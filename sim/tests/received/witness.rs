@@ -137,7 +137,7 @@ impl Hook for Witness {
         let (zeros, _) = zeros.release(0.0, &mut unused)?;
         Ok(Computed {
             round: due.job.round,
-            contribution: zeros.post_process(|numbers| *numbers = values),
+            contribution: zeros.post_process(|numbers| *numbers = values).into(),
             release: due.setup.settings.release.clone(),
             loss: None,
         })

@@ -52,6 +52,7 @@ impl Range {
         let shown = || colouring.values.iter().copied().filter(|&value| is_shown(value, scale));
         let low = shown().fold(f64::INFINITY, f64::min);
         let high = shown().fold(f64::NEG_INFINITY, f64::max);
+        let (low, high) = colouring.ends.map_or((low, high), |(first, last)| (first, high.max(last)));
         if low <= high { Self { low, high, scale } } else { Self { low: 0.0, high: 0.0, scale } }
     }
 
@@ -117,7 +118,8 @@ mod tests {
 
     #[test]
     fn equal_factors_are_equal_steps_on_the_logarithmic_scale() {
-        let colouring = Colouring { values: &[0.01, 1.0, 100.0], legend: "x", scale: Scale::Logarithmic };
+        let colouring =
+            Colouring { values: &[0.01, 1.0, 100.0], ends: None, legend: "x", scale: Scale::Logarithmic };
         let range = Range::of(&colouring);
         assert!((range.share(1.0).unwrap() - 0.5).abs() < 1e-12);
         assert!((range.value_at(0.25) - 0.1).abs() < 1e-12);

@@ -48,6 +48,8 @@ pub struct Drawing<'a> {
 pub struct Colouring<'a> {
     /// A value per node; one that is not finite (or not positive on a logarithmic scale) is drawn grey.
     pub values: &'a [f64],
+    /// The values at the two ends of the scale, where they are given; a value above the second stretches it. Else the least and the largest that are shown.
+    pub ends: Option<(f64, f64)>,
     /// What the values are, for the legend.
     pub legend: &'a str,
     /// How values become colours.
@@ -200,8 +202,12 @@ mod tests {
         values[3] = f64::INFINITY;
         values[4] = f64::NAN;
         values[5] = 0.0;
-        let colouring =
-            Colouring { values: &values, legend: "ε seen from node 0", scale: Scale::Logarithmic };
+        let colouring = Colouring {
+            values: &values,
+            ends: None,
+            legend: "ε seen from node 0",
+            scale: Scale::Logarithmic,
+        };
         let picture = Drawing::new(&graph).colour(colouring).highlight(0).to_svg();
         assert!(picture.contains("ε seen from node 0") && picture.contains("linearGradient"));
         assert_eq!(picture.matches("class=\"unknown\"").count(), 4, "three nodes and the legend's key");

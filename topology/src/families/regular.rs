@@ -46,7 +46,7 @@ fn regular_any(nodes: usize, degree: usize, stream: &mut Stream) -> Edges {
 }
 
 fn complement(nodes: usize, edges: &Edges) -> Edges {
-    let mut joined = Adjacency::new(nodes, nodes);
+    let mut joined = NeighbourSets::new(nodes, nodes);
     edges.iter().for_each(|&(u, v)| joined.insert(u, v));
     complete(nodes).into_iter().filter(|&(u, v)| !joined.contains(u, v)).collect()
 }
@@ -55,7 +55,7 @@ fn complement(nodes: usize, edges: &Edges) -> Edges {
 struct Pairing {
     edges: Edges,
     bad: Edges,
-    joined: Adjacency,
+    joined: NeighbourSets,
 }
 
 impl Pairing {
@@ -65,7 +65,7 @@ impl Pairing {
         let mut pairing = Self {
             edges: Vec::with_capacity(stubs.len() / 2),
             bad: Vec::new(),
-            joined: Adjacency::new(nodes, degree),
+            joined: NeighbourSets::new(nodes, degree),
         };
         for pair in stubs.chunks_exact(2) {
             let (u, v) = (pair[0], pair[1]);
@@ -102,7 +102,7 @@ impl Pairing {
     }
 
     fn shuffle_if_dense(&mut self, stream: &mut Stream) {
-        if !matches!(self.joined, Adjacency::Bits { .. }) {
+        if !matches!(self.joined, NeighbourSets::Bits { .. }) {
             return;
         }
         for _ in 0..self.edges.len() {
@@ -131,12 +131,12 @@ impl Pairing {
 }
 
 /// Who is joined to whom, under change: a table of n × degree slots, or of n × n bits where that is not larger.
-enum Adjacency {
+enum NeighbourSets {
     Slots { degree: usize, slots: Vec<u32>, used: Vec<u32> },
     Bits { nodes: usize, words: Vec<u64> },
 }
 
-impl Adjacency {
+impl NeighbourSets {
     fn new(nodes: usize, degree: usize) -> Self {
         if nodes <= 32 * degree {
             Self::Bits { nodes, words: vec![0; (nodes * nodes).div_ceil(64)] }

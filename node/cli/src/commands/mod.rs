@@ -5,15 +5,20 @@ mod audit;
 mod completions;
 mod data;
 mod evaluate;
+mod ledger;
+mod man;
 mod model;
-mod node;
+pub(crate) mod node;
 mod page;
 mod predict;
 mod privacy;
+mod relay;
 pub(crate) mod report;
 mod sim;
 mod swarm;
 mod topology;
+mod trainer;
+mod verify;
 pub(crate) mod warnings;
 
 use crate::failure::Result;
@@ -40,12 +45,22 @@ pub(crate) enum Command {
     Predict(predict::Args),
     /// Show a saved model, or write it for other programs
     Model(model::Args),
+    /// Check that the members of a swarm decided on a model
+    Verify(verify::Args),
     /// Take part in a run: one participant, over libp2p
     Node(node::Args),
     /// Run a swarm of processes on this machine, or prepare one for many machines
     Swarm(swarm::Args),
+    /// Help members behind routers to reach each other
+    Relay(relay::Args),
+    /// Check a program that is to compute the gradients of a node
+    Trainer(trainer::Args),
     /// Say what a run cost, pair by pair: a page to read, to print and to sign
     Report(report::Args),
+    /// Show what was spent on each data set, over all runs
+    Ledger(ledger::Args),
+    /// Write manual pages into a folder
+    Man(man::Args),
     /// Print a completion script for a shell
     Completions(completions::Args),
 }
@@ -62,9 +77,14 @@ pub(crate) fn run(command: Command) -> Result<ExitCode> {
         Command::Evaluate(args) => evaluate::run(&args),
         Command::Predict(args) => predict::run(&args),
         Command::Model(args) => model::run(&args),
+        Command::Verify(args) => verify::run(&args),
         Command::Node(args) => node::run(&args),
         Command::Swarm(args) => swarm::run(&args),
+        Command::Relay(args) => relay::run(&args),
+        Command::Trainer(args) => trainer::run(&args),
         Command::Report(args) => report::run(&args),
+        Command::Ledger(args) => ledger::run(&args),
+        Command::Man(args) => man::run(&args),
         Command::Completions(args) => completions::run(&args),
     }
 }

@@ -7,12 +7,14 @@ use learn::data::{DataSource, LabelUse, RawTable, SourceKind, read_table};
 use learn::model::Predictions;
 use learn::saved::Saved;
 use learn::schema::{Column, Schema};
+use protocol::folder;
 use std::path::PathBuf;
 use std::process::ExitCode;
 
 const EXAMPLES: &str = "\
 Examples:
   murmur predict murmur-state/model.safetensors new.csv --out scored.csv
+  murmur predict murmur-state new.csv --personal                       with this node's own model
   psql clinic -c 'COPY visits TO STDOUT CSV HEADER' | murmur predict model.safetensors -
 
 The model carries its schema: columns are found by name, whatever their order, delimiter or decimal sign.";
@@ -21,11 +23,14 @@ The model carries its schema: columns are found by name, whatever their order, d
 #[derive(Debug, clap::Args)]
 #[command(after_help = EXAMPLES)]
 pub(crate) struct Args {
-    /// A model of murmur: `model.safetensors`
+    /// A model of murmur: `model.safetensors`, or the folder of a node
     model: PathBuf,
     /// Records; what is to be predicted need not be there
     #[arg(allow_hyphen_values = true)]
     data: String,
+    /// Use this node's own model, `personal.safetensors` beside the one named
+    #[arg(long)]
+    personal: bool,
     /// Write to this file instead of stdout
     #[arg(long, value_name = "FILE")]
     out: Option<PathBuf>,
@@ -33,7 +38,7 @@ pub(crate) struct Args {
 
 /// Reads, predicts and writes the records with what was predicted.
 pub(crate) fn run(args: &Args) -> Result<ExitCode> {
-    let saved = load(&args.model)?;
+    let saved = load(&path(args)?)?;
     let source: DataSource = args.data.parse()?;
     let data = saved.read(&source, LabelUse::IfThere)?;
     let predictions = saved.predict(&data)?;
@@ -46,6 +51,18 @@ pub(crate) fn run(args: &Args) -> Result<ExitCode> {
     }
     output::write(args.out.as_deref(), &csv_text(&saved, &table, &predictions)?)?;
     Ok(ExitCode::SUCCESS)
+}
+
+/// The file of the model that is meant.
+fn path(args: &Args) -> Result<PathBuf> {
+    let name = if args.personal { folder::PERSONAL } else { folder::MODEL };
+    let beside = if args.model.is_dir() { args.model.join(name) } else { args.model.with_file_name(name) };
+    if args.personal && !beside.exists() {
+        return Err(Failure::new(format!("there is no `{}`", beside.display())).hint(
+            "a node makes a model of its own where the run's configuration says `personal.kind = \"proximal\"`",
+        ));
+    }
+    Ok(if args.personal || args.model.is_dir() { beside } else { args.model.clone() })
 }
 
 fn csv_text(saved: &Saved, table: &RawTable, predictions: &Predictions) -> Result<Vec<u8>> {

@@ -1,6 +1,7 @@
 //! What saves first tries: said once, before anything is spent. Nothing of it is sent to anybody.
 
 use learn::data::Dataset;
+use learn::gradient::Persons;
 use protocol::Setup;
 use protocol::work::Adjacency;
 
@@ -14,7 +15,13 @@ const WEAK: f64 = 10.0;
 /// Everything worth a second look about a run on these data.
 pub(crate) fn about(setup: &Setup) -> Vec<String> {
     let privacy = &setup.config.privacy;
-    let records = setup.train.iter().map(Dataset::len).min().unwrap_or(0);
+    let persons = privacy.adjacency == Adjacency::Person;
+    let count = |data: &Dataset| match Persons::of(data).filter(|_| persons) {
+        Some(persons) => persons.len(),
+        None => data.len(),
+    };
+    let (units, what) =
+        (setup.train.iter().map(count).min().unwrap_or(0), if persons { "persons" } else { "records" });
     let mut found = Vec::new();
     if privacy.epsilon.is_some_and(|epsilon| epsilon > WEAK && epsilon.is_finite()) {
         found.push(format!(
@@ -23,9 +30,9 @@ pub(crate) fn about(setup: &Setup) -> Vec<String> {
         ));
     }
     let is_private = privacy.epsilon.is_none_or(f64::is_finite) && privacy.noise_multiplier != Some(0.0);
-    if is_private && privacy.adjacency == Adjacency::Record && privacy.delta * records as f64 >= 1.0 {
+    if is_private && privacy.adjacency.is_sampled() && privacy.delta * units as f64 >= 1.0 {
         found.push(format!(
-            "`privacy.delta = {}` is not below one over the {records} records of a node: it would allow to publish a whole record now and then",
+            "`privacy.delta = {}` is not below one over the {units} {what} of a node: it would allow to publish a whole one now and then",
             privacy.delta
         ));
     }

@@ -47,11 +47,11 @@ fn stopped_by(signal: &str) -> (Output, tempfile::TempDir, PathBuf) {
 }
 
 #[test]
-fn a_swarm_that_is_asked_to_stop_writes_everything_says_where_it_stands_and_ends_well() {
-    for signal in ["-TERM", "-INT"] {
+fn a_swarm_that_is_asked_to_stop_writes_everything_says_where_it_stands_and_by_which_signal() {
+    for (signal, code) in [("-TERM", 143), ("-INT", 130)] {
         let (output, _folder, run) = stopped_by(signal);
         let said = String::from_utf8_lossy(&output.stderr);
-        assert_eq!(output.status.code(), Some(0), "{signal}: {said}");
+        assert_eq!(output.status.code(), Some(code), "{signal}: {said}");
         assert!(said.contains("stopped in round") && said.contains("of 50000"), "{signal}: {said}");
         assert!(!said.contains("died"), "{signal}: {said}");
         for file in ["log.jsonl", "result.json", "report.html"] {

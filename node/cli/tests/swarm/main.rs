@@ -6,9 +6,12 @@ mod churn;
 mod disk;
 mod ending;
 mod lan;
+mod old_disk;
 mod policy;
+mod private;
 #[cfg(feature = "quic")]
 mod quic;
 mod refused;
 mod rig;
 mod strangers;
+mod wan;

@@ -201,7 +201,7 @@ fn with_another_secret_both_sides_say_what_is_wrong_and_where() {
     {
         let notice = node.until("a word about the secret", |status| {
             let notice = status["notice"].as_str()?;
-            notice.contains("another swarm secret").then(|| notice.to_owned())
+            notice.contains("does not know the secret of this swarm").then(|| notice.to_owned())
         });
         assert!(notice.contains(place), "{notice}");
     }

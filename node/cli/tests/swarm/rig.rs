@@ -75,9 +75,40 @@ impl Home {
         self.launch(node, Vec::new(), &["--listen", listen, "--no-mdns"])
     }
 
+    /// The same behind a prefix.
+    pub(crate) fn command_on_loopback_behind(&self, node: usize, prefix: Vec<String>) -> Launch {
+        self.launch(node, prefix, &["--listen", "/ip4/127.0.0.1/tcp/0", "--no-mdns"])
+    }
+
+    /// The command of a node with another folder, and another place for what outlives it.
+    pub(crate) fn command_in(&self, node: usize, state: &Path, ledger: &Path) -> Launch {
+        let mut launch = self.command(node);
+        let own = self.state(node).display().to_string();
+        launch
+            .words
+            .iter_mut()
+            .filter(|word| **word == own)
+            .for_each(|word| *word = state.display().to_string());
+        launch.errors =
+            state.with_extension(format!("{}.stderr", ledger.file_name().unwrap_or_default().display()));
+        launch.ledger = ledger.to_owned();
+        launch
+    }
+
     /// The command of a node that finds the others by itself, behind a prefix such as `ip netns exec NAME`.
     pub(crate) fn command_behind(&self, node: usize, prefix: Vec<String>) -> Launch {
         self.launch(node, prefix, &[])
+    }
+
+    /// A relay of this swarm, behind a prefix; it prints JSON lines of its own.
+    pub(crate) fn relay(&self, prefix: Vec<String>) -> Launch {
+        let mut words = prefix;
+        words.push(assert_cmd::cargo::cargo_bin!("murmur").display().to_string());
+        words.extend(["relay", "--child", "--log", "json", "--swarm"].map(str::to_owned));
+        words.push(self.path().join("swarm.toml").display().to_string());
+        words.push("--state".to_owned());
+        words.push(self.path().join("relay").display().to_string());
+        Launch { words, errors: self.path().join("relay.stderr"), ledger: self.path().join("ledger") }
     }
 
     /// The command of a node on loopback with data of its own.
@@ -100,7 +131,11 @@ impl Home {
         words.push(self.state(node).display().to_string());
         words.extend(data);
         words.extend(["--child", "--log", "json"].iter().chain(more).map(|&word| word.to_owned()));
-        Launch { words, errors: self.path().join(format!("{node}.stderr")) }
+        Launch {
+            words,
+            errors: self.path().join(format!("{node}.stderr")),
+            ledger: self.path().join("ledger"),
+        }
     }
 
     /// All nodes on loopback, each told where the others are.
@@ -199,6 +234,8 @@ pub(crate) fn introduce(nodes: &mut [Node]) {
 pub(crate) struct Launch {
     words: Vec<String>,
     errors: PathBuf,
+    /// Where uses of data are put down.
+    ledger: PathBuf,
 }
 
 impl Launch {
@@ -212,6 +249,7 @@ impl Launch {
         let errors =
             std::fs::OpenOptions::new().create(true).append(true).open(&self.errors).expect("a file");
         let mut process = Command::new(&self.words[0])
+            .env("MURMUR_LEDGER", &self.ledger)
             .args(&self.words[1..])
             .env("RAYON_NUM_THREADS", "1")
             .stdin(Stdio::piped())
@@ -233,7 +271,11 @@ impl Launch {
 
     /// Runs it to its end, for what it says.
     pub(crate) fn output(self) -> std::process::Output {
-        Command::new(&self.words[0]).args(&self.words[1..]).output().expect("the program starts")
+        Command::new(&self.words[0])
+            .env("MURMUR_LEDGER", &self.ledger)
+            .args(&self.words[1..])
+            .output()
+            .expect("the program starts")
     }
 }
 

@@ -72,7 +72,8 @@ fn a_thousand_strangers_at_once_cost_neither_a_round_nor_memory() {
     assert!(nodes.into_iter().all(Node::stop));
     for node in 0..3 {
         let words = std::fs::read_to_string(home.path().join(format!("{node}.stderr"))).expect("messages");
-        let is_about_them = |line: &&str| line.contains("turned") || line.contains("could not be understood");
+        let is_about_them =
+            |line: &&str| line.contains("turned") || line.contains("does not know the secret");
         let complaints = words.lines().filter(is_about_them).count();
         assert!((1..100).contains(&complaints), "{complaints} lines about strangers");
     }

@@ -9,6 +9,9 @@ use axum::middleware::Next;
 use axum::response::{Html, IntoResponse, Response};
 use subtle::ConstantTimeEq;
 
+use super::door::Visitor;
+use super::guesses::Guesses;
+
 /// Files that hold no data: the program's own text.
 const PUBLIC: [&str; 4] = ["/app.js", "/style.css", "/icon.svg", "/healthz"];
 
@@ -16,11 +19,40 @@ const PUBLIC: [&str; 4] = ["/app.js", "/style.css", "/icon.svg", "/healthz"];
 #[derive(Debug, Clone)]
 pub(super) struct Access {
     token: Option<Arc<str>>,
+    guesses: Guesses,
 }
 
 impl Access {
     pub(super) fn new(token: Option<String>) -> Self {
-        Self { token: token.map(Into::into) }
+        Self { token: token.map(Into::into), guesses: Guesses::default() }
+    }
+
+    /// Waits where whoever asks has brought wrong tokens before; a refusal where there are too many of these.
+    async fn slow_down(&self, brought: Option<&String>, visitor: Option<&Visitor>) -> Option<Response> {
+        let visitor = visitor.filter(|visitor| self.token.is_some() && !visitor.is_admitted())?;
+        brought?;
+        let retry = [(header::RETRY_AFTER, "5")];
+        let busy = || (StatusCode::TOO_MANY_REQUESTS, retry, "too many wrong tokens\n").into_response();
+        (!self.guesses.turn(visitor.address).await).then(busy)
+    }
+
+    /// Lets a request through, or answers it.
+    async fn check(&self, (uri, headers): (&Uri, &HeaderMap), visitor: Option<&Visitor>) -> Option<Response> {
+        let brought = token_of(uri, headers);
+        if let Some(refusal) = self.slow_down(brought.as_ref(), visitor).await {
+            return Some(refusal);
+        }
+        let refusal = self.refusal(uri, headers);
+        match (visitor, &refusal) {
+            (Some(visitor), None) if self.token.is_none() || !PUBLIC.contains(&uri.path()) => {
+                visitor.admit();
+            }
+            (Some(visitor), Some(_)) if brought.is_some() => {
+                self.guesses.wrong(visitor.address);
+            }
+            _ => {}
+        }
+        refusal
     }
 
     /// Why a request is refused; `None` where it is not.
@@ -32,7 +64,7 @@ impl Access {
         if PUBLIC.contains(&uri.path()) {
             return None;
         }
-        let brought = bearer(headers).or_else(|| in_query(uri));
+        let brought = token_of(uri, headers);
         let right = brought.is_some_and(|brought| brought.as_bytes().ct_eq(token.as_bytes()).into());
         (!right).then(|| ask(uri))
     }
@@ -46,7 +78,9 @@ pub(super) async fn guard(State(access): State<Access>, request: Request, next: 
     } else if is_foreign(request.headers(), request.uri()) {
         (StatusCode::FORBIDDEN, "not for pages of other sites\n").into_response()
     } else {
-        match access.refusal(request.uri(), request.headers()) {
+        let visitor = request.extensions().get::<Visitor>().cloned();
+        let (uri, headers) = (request.uri().clone(), request.headers().clone());
+        match access.check((&uri, &headers), visitor.as_ref()).await {
             None => next.run(request).await,
             Some(refusal) => refusal,
         }
@@ -73,7 +107,10 @@ const HEADERS: [(header::HeaderName, &str); 5] = [
 
 /// A name that leads here from elsewhere (DNS rebinding) must not let a foreign page read this one.
 fn names_this_machine(headers: &HeaderMap) -> bool {
-    let host = headers.get(header::HOST).and_then(|host| host.to_str().ok()).unwrap_or_default();
+    let mut hosts = headers.get_all(header::HOST).iter();
+    // Two names: whoever stands in between may have looked at the other one.
+    let (Some(host), None) = (hosts.next(), hosts.next()) else { return false };
+    let host = host.to_str().unwrap_or_default();
     let name = match host.rsplit_once(':') {
         Some((name, port)) if port.bytes().all(|byte| byte.is_ascii_digit()) => name,
         _ => host,
@@ -86,6 +123,11 @@ fn names_this_machine(headers: &HeaderMap) -> bool {
 /// Whether the page of another site asks for data; following a link to the page itself is fine.
 fn is_foreign(headers: &HeaderMap, uri: &Uri) -> bool {
     headers.get("sec-fetch-site").is_some_and(|site| site == "cross-site") && uri.path() != "/"
+}
+
+/// What a request brings as a token.
+fn token_of(uri: &Uri, headers: &HeaderMap) -> Option<String> {
+    bearer(headers).or_else(|| in_query(uri))
 }
 
 fn bearer(headers: &HeaderMap) -> Option<String> {
@@ -146,6 +188,10 @@ mod tests {
         {
             assert!(hosted(host), "{host}");
         }
+        let mut twice = HeaderMap::new();
+        twice.append(header::HOST, HeaderValue::from_static("localhost"));
+        twice.append(header::HOST, HeaderValue::from_static("evil.example"));
+        assert!(!names_this_machine(&twice));
         for host in [
             "",
             "evil.example",

@@ -34,7 +34,9 @@ pub(crate) struct State {
     pub(crate) time: f64,
     /// Whether the noise protects; `None` before the first line.
     pub(crate) private_noise: Option<bool>,
-    pub(crate) analysis: Option<&'static str>,
+    pub(crate) analysis: Option<String>,
+    /// Rounds that the last prices are about.
+    pub(crate) priced_round: Option<u32>,
     pub(crate) notice: Option<String>,
     /// Why the run is over, once it is.
     pub(crate) over: Option<String>,
@@ -84,6 +86,7 @@ impl State {
             time: 0.0,
             private_noise: None,
             analysis: None,
+            priced_round: None,
             notice: None,
             over: None,
             me: None,
@@ -232,13 +235,14 @@ impl State {
     /// Takes new prices, and adds a point to the curves that grow with them.
     pub(crate) fn on_priced(&mut self, priced: Priced) {
         self.analysis = Some(priced.analysis);
+        self.priced_round = Some(priced.round);
         for (node, (row, lost)) in self.nodes.iter_mut().zip(priced.peers).enumerate() {
             if row.lost != lost {
                 row.lost = lost;
                 self.changed.insert(node);
             }
         }
-        let at = f64::from(self.round);
+        let at = f64::from(priced.round);
         if let Some((worst, _, local)) = self.epsilon() {
             self.curves.worst.push(at, worst);
             self.curves.local.push(at, local);

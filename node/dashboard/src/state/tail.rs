@@ -113,6 +113,10 @@ fn words(event: &RunEvent) -> Option<(Level, String)> {
         RunEvent::TokenRestarted { token, hop, .. } => {
             (Level::Warn, format!("token {token} was lost and starts again at hop {hop}"))
         }
+        RunEvent::Waiting { missing } => {
+            let who: Vec<String> = missing.iter().map(ToString::to_string).collect();
+            (Level::Warn, format!("too few members to decide: waiting for {}", who.join(", ")))
+        }
         RunEvent::Outside { epoch } => (Level::Warn, format!("epoch {epoch} began without this node")),
         RunEvent::LostLines { count } => {
             (Level::Warn, format!("{count} lines of this node's log cannot be read"))
@@ -127,7 +131,9 @@ fn words(event: &RunEvent) -> Option<(Level, String)> {
             let noise = if *private_noise { "noise from the operating system" } else { "seeded noise" };
             (Level::Info, format!("came back, with {noise}"))
         }
+        RunEvent::Named { peer, name } => (Level::Info, format!("node {peer} is {name}")),
         RunEvent::Released { .. }
+        | RunEvent::Declared(_)
         | RunEvent::Missed { .. }
         | RunEvent::Mixed { .. }
         | RunEvent::Held { .. }

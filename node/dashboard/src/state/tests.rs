@@ -36,7 +36,13 @@ fn a_node_whose_process_dies_is_dead_and_one_outside_the_roster_is_away_until_it
     state.on_ended(2, false);
     assert_eq!(standings(&state)[2], Standing::Dead);
     let roster = |epoch, members: &[PeerIx]| {
-        let event = RunEvent::Roster { epoch, round: 1, members: members.to_vec(), model: Digest::default() };
+        let event = RunEvent::Roster {
+            epoch,
+            round: 1,
+            members: members.to_vec(),
+            model: Digest::default(),
+            apart: Vec::new(),
+        };
         line(0, 1, event)
     };
     state.push(&roster(1, &[0, 2]));
@@ -66,7 +72,7 @@ fn prices_give_every_node_its_loss_and_the_curves_a_point() {
         last = worst;
     }
     assert_eq!(state.curves.worst.points().len(), 5);
-    assert_eq!(state.analysis, Some("rounds"));
+    assert_eq!(state.analysis.as_deref(), Some("rounds"));
 }
 
 #[test]
@@ -89,7 +95,7 @@ fn a_node_alone_knows_its_own_loss_and_whom_it_talks_to() {
     state.on_priced(pricer.price());
     assert_eq!(standings(&state), [Standing::Here; 3]);
     assert!(state.nodes[1].lost.is_some() && state.nodes[0].lost.is_none());
-    assert_eq!((state.accuracy(), state.analysis), (Some(0.5), Some("rounds")));
+    assert_eq!((state.accuracy(), state.analysis.as_deref()), (Some(0.5), Some("rounds")));
     state.on_vitals(None, vitals(vec![2]));
     assert_eq!(standings(&state), [Standing::Away, Standing::Here, Standing::Here]);
 }
@@ -124,7 +130,11 @@ fn lines_with_nodes_that_do_not_exist_change_nothing_but_the_tail() {
     let mut state = state(&["nodes=2"]);
     state.push(&done(7, 0, 2));
     let members = vec![0, 9];
-    state.push(&line(0, 0, RunEvent::Roster { epoch: 5, round: 0, members, model: Digest::default() }));
+    state.push(&line(
+        0,
+        0,
+        RunEvent::Roster { epoch: 5, round: 0, members, model: Digest::default(), apart: Vec::new() },
+    ));
     assert_eq!((state.round, standings(&state)[1]), (0, Standing::Starting));
 }
 

@@ -55,7 +55,8 @@ pub(crate) fn line(node: PeerIx, time: u64, event: RunEvent) -> LogLine {
 }
 
 pub(crate) fn released(node: PeerIx, round: u32, loss: f64) -> LogLine {
-    let event = RunEvent::Released { round, token: 0, generation: 0, release: None, loss: Some(loss) };
+    let event =
+        RunEvent::Released { round, token: 0, generation: 0, release: None, among: None, loss: Some(loss) };
     line(node, u64::from(round) * 100_000, event)
 }
 

@@ -17,6 +17,7 @@ mod source;
 mod split;
 mod synthetic;
 mod targets;
+mod turned;
 
 pub use arrays::{ArrayOptions, read_arrays};
 pub use builtin::{breast_cancer, digits};
@@ -30,3 +31,4 @@ pub use scaling::{Bounds, Scaling, scale_target};
 pub use source::{DataSource, LabelUse, SOURCE_KEYS, SourceKey, SourceKeys, SourceKind, source_keys_page};
 pub use split::{Holdout, hold_out};
 pub use synthetic::{Blobs, ClusterWeights, TwoClusters};
+pub use turned::turned;

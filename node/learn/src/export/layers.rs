@@ -56,7 +56,9 @@ impl<'a> Network<'a> {
                 crate::data::Task::Regression => (*activation, value_end(saved)),
                 _ => (*activation, End::Softmax),
             },
-            ModelSpec::Mean {} | ModelSpec::Cnn {} => return Err(ExportError::Kind(saved.model.kind())),
+            ModelSpec::Mean {} | ModelSpec::Cnn {} | ModelSpec::External { .. } => {
+                return Err(ExportError::Kind(saved.model.kind()));
+            }
         };
         let bounds = saved.about.schema.as_ref().map(feature_bounds);
         Ok(Self { layers: layers(saved), activation, end, bounds })

@@ -2,6 +2,7 @@
 
 use privacy::clip::ClipNorm;
 use privacy::event::DpEvent;
+use privacy::mechanisms::grid::{GridGaussian, NoisyWords};
 use privacy::mechanisms::{Gaussian, MechanismError};
 use privacy::noise::NoiseSource;
 
@@ -25,6 +26,9 @@ pub struct ClippedSum {
     unit: Unit,
 }
 
+/// More than a number in single precision is off.
+const SINGLE: f64 = 1e-6;
+
 /// Whose data may change in the guarantee.
 enum Unit {
     /// One record is there or blank.
@@ -35,7 +39,10 @@ enum Unit {
         divisor: f64,
     },
     /// All data of the node are replaced.
-    Node,
+    Node {
+        /// A number that goes out behind the vector, and by how much it may change.
+        number: Option<(f32, f64)>,
+    },
 }
 
 impl ClippedSum {
@@ -61,8 +68,34 @@ impl ClippedSum {
         self
     }
 
+    /// The same sum in one of several slots of a longer vector, zeros in the others.
+    ///
+    /// # Guarantee
+    /// As [`release`](Self::release), which puts noise on all slots: zeros change no norm. At node level replaced data may change the slot too: two
+    /// vectors in different slots are √2·C apart at most, and 2C is what is counted.
+    ///
+    /// # Assumes
+    /// At record level the slot follows from public values and earlier releases only.
+    ///
+    /// # Panics
+    /// Where there is no such slot.
+    pub fn placed(mut self, slots: usize, slot: usize) -> Self {
+        assert!(slot < slots, "slot {slot} of {slots}");
+        let size = self.values.len();
+        let mut all = vec![0.0; size * slots];
+        all[slot * size..(slot + 1) * size].copy_from_slice(&self.values);
+        self.values = all;
+        self
+    }
+
     pub(crate) fn of_node(values: Vec<f32>, clip: ClipNorm) -> Self {
-        Self { values, clip, unit: Unit::Node }
+        Self { values, clip, unit: Unit::Node { number: None } }
+    }
+
+    /// With `part`·`weight` behind the vector; `part` is ±½.
+    pub(super) fn with_number(mut self, part: f64, weight: f64) -> Self {
+        self.unit = Unit::Node { number: Some(((part * weight) as f32, weight)) };
+        self
     }
 
     /// Δ: how far the sum moves, at most, in L2 norm. C·(1 + s) for blanking a record, with the slack s of
@@ -70,7 +103,10 @@ impl ClippedSum {
     pub fn sensitivity(&self) -> f64 {
         match self.unit {
             Unit::Record { sensitivity, .. } => sensitivity,
-            Unit::Node => Adjacency::Node.clip_norms() * self.clip.value(),
+            Unit::Node { number } => {
+                let weight = number.map_or(0.0, |(_, weight)| weight * (1.0 + SINGLE));
+                libm::hypot(Adjacency::Node.clip_norms() * self.clip.value(), weight)
+            }
         }
     }
 
@@ -78,7 +114,7 @@ impl ClippedSum {
     pub fn divisor(&self) -> f64 {
         match &self.unit {
             Unit::Record { divisor, .. } => *divisor,
-            Unit::Node => 1.0,
+            Unit::Node { .. } => 1.0,
         }
     }
 
@@ -86,7 +122,7 @@ impl ClippedSum {
     pub fn noise_deviation(&self, noise_multiplier: f64) -> f64 {
         match self.unit {
             Unit::Record { .. } => noise_multiplier * self.sensitivity(),
-            Unit::Node => noise_multiplier * self.clip.value(),
+            Unit::Node { .. } => noise_multiplier * self.clip.value(),
         }
     }
 
@@ -115,6 +151,9 @@ impl ClippedSum {
         if !(noise_multiplier.is_finite() && noise_multiplier >= 0.0) {
             return Err(GradientError::NoiseMultiplier { value: noise_multiplier });
         }
+        if let Unit::Node { number: Some((number, _)) } = self.unit {
+            self.values.push(number);
+        }
         let scale = (1.0 / self.divisor()) as f32;
         // An underflowing deviation is no noise.
         if self.noise_deviation(noise_multiplier) < f64::MIN_POSITIVE {
@@ -127,17 +166,90 @@ impl ClippedSum {
             self.mechanism(noise_multiplier)?.release_scaled_in_place(&mut self.values, scale, noise)?;
         let event = match &self.unit {
             Unit::Record { sampler, .. } => sampler.event_of(release.event),
-            Unit::Node => release.event,
+            Unit::Node { .. } => release.event,
         };
         Ok((Shareable::new(self.values, release.noise_is_private), event))
     }
 
-    /// The noise multiplier over Δ is z at record level and less at node level, where z is over C.
-    fn mechanism(&self, noise_multiplier: f64) -> Result<Gaussian, MechanismError> {
-        let over_sensitivity = match self.unit {
+    /// As [`release`](Self::release), as words on a grid with integer noise, not divided: totals of such words are exact.
+    ///
+    /// # Guarantee
+    /// As [`GridGaussian`]: no worse than the event, which is that of [`release`](Self::release) for the same multiplier, by itself and, with √h times
+    /// the multiplier, in a total of h.
+    ///
+    /// # Assumes
+    /// As [`release`](Self::release), but for floating point: there is no gap.
+    ///
+    /// # Errors
+    /// A mechanism made for another sensitivity or for less noise, a sum that is not finite, or more numbers than the grid was made for.
+    pub fn release_words(
+        self,
+        noise_multiplier: f64,
+        mechanism: &GridGaussian,
+        noise: &mut dyn NoiseSource,
+    ) -> Result<(NoisyWords, DpEvent), GradientError> {
+        let event = self.event_on(mechanism, noise_multiplier)?;
+        let release = mechanism.release(&self.values, noise)?;
+        Ok((release.value, event))
+    }
+
+    /// As [`release`](Self::release), with integer noise on a grid.
+    ///
+    /// # Guarantee
+    /// As [`release`](Self::release), without the gap of floating-point noise: what is sent is a function of integers with exact probabilities.
+    ///
+    /// # Assumes
+    /// As [`release_words`](Self::release_words).
+    ///
+    /// # Errors
+    /// As [`release_words`](Self::release_words).
+    pub fn release_discrete(
+        mut self,
+        noise_multiplier: f64,
+        mechanism: &GridGaussian,
+        noise: &mut dyn NoiseSource,
+    ) -> Result<(Shareable, DpEvent), GradientError> {
+        let event = self.event_on(mechanism, noise_multiplier)?;
+        let release = mechanism.release_reals(&mut self.values, noise)?;
+        let scale = (1.0 / self.divisor()) as f32;
+        if scale != 1.0 {
+            self.values.iter_mut().for_each(|value| *value *= scale);
+        }
+        Ok((Shareable::new(self.values, release.noise_is_private), event))
+    }
+
+    /// The event of a release with this multiplier, once the mechanism was seen to be enough for it.
+    fn event_on(&self, mechanism: &GridGaussian, noise_multiplier: f64) -> Result<DpEvent, GradientError> {
+        let over_sensitivity = self.over_sensitivity(noise_multiplier);
+        let needed = mechanism.grid().sensitivity_of(self.sensitivity());
+        let enough = over_sensitivity > 0.0 && mechanism.noise_multiplier() >= over_sensitivity;
+        if !enough || mechanism.sensitivity() < needed {
+            return Err(GradientError::Grid {
+                needed,
+                has: mechanism.sensitivity(),
+                noise: mechanism.noise(),
+            });
+        }
+        let event = DpEvent::Gaussian { noise_multiplier: over_sensitivity };
+        Ok(match &self.unit {
+            Unit::Record { sampler, .. } => sampler.event_of(event),
+            Unit::Node { .. } => event,
+        })
+    }
+
+    /// Noise over Δ for z: the same at record level, less at node level, where z is over C.
+    fn over_sensitivity(&self, noise_multiplier: f64) -> f64 {
+        match self.unit {
             Unit::Record { .. } => noise_multiplier,
-            Unit::Node => noise_multiplier / Adjacency::Node.clip_norms(),
-        };
-        Gaussian::with_multiplier(over_sensitivity, self.sensitivity())
+            Unit::Node { number: None } => noise_multiplier / Adjacency::Node.clip_norms(),
+            Unit::Node { number: Some(_) } => self.noise_deviation(noise_multiplier) / self.sensitivity(),
+        }
+    }
+
+    fn mechanism(&self, noise_multiplier: f64) -> Result<Gaussian, MechanismError> {
+        if let Unit::Node { number: Some(_) } = self.unit {
+            return Gaussian::new(self.noise_deviation(noise_multiplier), self.sensitivity());
+        }
+        Gaussian::with_multiplier(self.over_sensitivity(noise_multiplier), self.sensitivity())
     }
 }

@@ -28,6 +28,18 @@ pub enum GradientError {
         /// What was given.
         value: f64,
     },
+    /// A mechanism on a grid that was made for less, or with less noise.
+    #[error(
+        "The grid was made for a sensitivity of {has} steps with noise {noise}, and {needed} steps are needed"
+    )]
+    Grid {
+        /// Δ of the sum, in steps.
+        needed: f64,
+        /// Δ of the mechanism, in steps.
+        has: f64,
+        /// Its noise, in steps.
+        noise: u64,
+    },
     /// A sample of other records than those that it is used with.
     #[error("The sample was drawn from {sampled} records, and the data have {records}")]
     Population {
@@ -36,6 +48,9 @@ pub enum GradientError {
         /// Records of the data.
         records: usize,
     },
+    /// Persons are protected, and no column says whom a record is about.
+    #[error("persons are protected, and no column of the data says whom a record is about")]
+    NoPersons,
     /// A workspace that was made for another model.
     #[error("The workspace is for {needs} parameters, and {has} were given")]
     Workspace {
@@ -57,7 +72,14 @@ impl Hint for GradientError {
             Self::NoiseMultiplier { .. } => {
                 "noise multiplier is noise divided by clip norm; calibrate it from ε and δ".into()
             }
+            Self::Grid { .. } => {
+                "make the mechanism for the clip norm, the slack and the noise multiplier of the run".into()
+            }
             Self::Population { .. } => "draw the sample with a sampler for these data".into(),
+            Self::NoPersons => {
+                "name the column: `person = \"COLUMN\"` under `[schema]`, or `id=COLUMN` behind the file"
+                    .into()
+            }
             Self::Workspace { .. } => "make one workspace per model".into(),
         };
         Some(hint)

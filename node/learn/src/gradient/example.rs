@@ -69,4 +69,18 @@ impl ExampleGradient {
         clip.clip(&mut self.values);
         ClippedSum::of_node(self.values, clip)
     }
+
+    /// As [`clip`](Self::clip), with a number behind it that says whether that was needed: `weight` times ½ where the norm was at most C, else times −½.
+    ///
+    /// # Guarantee
+    /// Replacing everything behind the contribution moves the vector by at most 2C and the number by at most `weight`: together √(4C² + `weight`²), which is
+    /// the sensitivity that [`ClippedSum::release`] reports.
+    ///
+    /// # Assumes
+    /// As [`clip`](Self::clip); a positive weight that does not depend on the data.
+    pub fn clip_and_tell(self, clip: ClipNorm, weight: f64) -> ClippedSum {
+        let squares: f64 = self.values.iter().map(|&value| f64::from(value) * f64::from(value)).sum();
+        let bit = if squares.sqrt() <= clip.value() { 0.5 } else { -0.5 };
+        self.clip(clip).with_number(bit, weight)
+    }
 }

@@ -101,13 +101,17 @@ impl PoissonSampler {
     /// The source's words are uniform, and secret: an observer who knows who was drawn gets no amplification.
     pub fn draw(&self, source: &mut dyn NoiseSource) -> Sample {
         if self.rate == SamplingRate::ALL {
-            return Sample { records: (0..self.population as u32).collect(), sampler: *self };
+            return Sample {
+                records: (0..self.population as u32).collect(),
+                sampler: *self,
+                among: self.population,
+            };
         }
         let mut words = vec![0; self.population.div_ceil(2)];
         source.words(&mut words);
         let coins = words.iter().flat_map(|&word| [word & (OUTCOMES - 1), word >> 32]);
         let drawn = (0..self.population as u32).zip(coins).filter(|&(_, coin)| coin < self.rate.winning);
-        Sample { records: drawn.map(|(record, _)| record).collect(), sampler: *self }
+        Sample { records: drawn.map(|(record, _)| record).collect(), sampler: *self, among: self.population }
     }
 
     /// What a Gaussian release on one batch is to the accountant, for adding or removing a record.
@@ -129,9 +133,21 @@ impl PoissonSampler {
 pub struct Sample {
     records: Vec<u32>,
     sampler: PoissonSampler,
+    /// Records of the data that it was drawn from: as many as the sampler's population, unless that is one of persons.
+    among: usize,
 }
 
 impl Sample {
+    /// One record of each person that was drawn.
+    pub(super) fn of_persons(records: Vec<u32>, sampler: PoissonSampler, among: usize) -> Self {
+        Self { records, sampler, among }
+    }
+
+    /// Records of the data that it was drawn from.
+    pub(crate) fn among(&self) -> usize {
+        self.among
+    }
+
     /// Record numbers, rising. Who was drawn is private.
     pub fn records(&self) -> &[u32] {
         &self.records

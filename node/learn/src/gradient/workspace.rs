@@ -69,8 +69,8 @@ impl Workspace {
         clip: ClipNorm,
     ) -> Result<ClippedSum, GradientError> {
         let sampler = *sample.sampler();
-        if sampler.population() != data.count() {
-            let (sampled, records) = (sampler.population(), data.count());
+        if sample.among() != data.count() {
+            let (sampled, records) = (sample.among(), data.count());
             return Err(GradientError::Population { sampled, records });
         }
         let values = self.sum(params, data, sample.records(), Adding::Clipped(clip))?;

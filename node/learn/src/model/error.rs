@@ -83,6 +83,9 @@ pub enum ModelError {
         /// Zeros around it.
         padding: usize,
     },
+    /// A model that only a trainer can compute.
+    #[error("The model `external` is computed by its trainer, and there is none here")]
+    External,
     /// A convolutional network on something that is no image of the right size.
     #[error("The model `cnn` is for square images, and {features} features are none")]
     NotAnImage {
@@ -106,6 +109,9 @@ impl Hint for ModelError {
             }
             Self::NoRecords => "choose a data set or a part that is not empty".into(),
             Self::Convolution { .. } => "use a smaller kernel or stride, or more padding".into(),
+            Self::External => {
+                "start a node with `murmur node --trainer CMD`; its model is a file of safetensors, for the program that trained it".into()
+            }
             Self::NotAnImage { .. } => "use `mlp` or `softmax` for tables".into(),
         };
         Some(hint)

@@ -46,6 +46,20 @@ pub fn loss(model: &dyn Model, params: &[f32], data: &Dataset) -> Result<f64, Mo
     Ok(total / data.len() as f64 + 0.5 * model.penalty() * squares)
 }
 
+/// The loss of each record, penalty left out.
+///
+/// # Errors
+/// As for [`loss`].
+pub fn losses(model: &dyn Model, params: &[f32], data: &Dataset) -> Result<Vec<f64>, ModelError> {
+    check(model, params, data)?;
+    let (mut pass, mut chunk) = (model.pass(1), Chunk::with_capacity(1, model.inputs()));
+    let one = |record: u32| {
+        chunk.gather(data, &[record]);
+        model.chunk_loss(pass.forward(params, &chunk), &chunk)
+    };
+    Ok((0..data.len() as u32).map(one).collect())
+}
+
 /// Predictions for all records, in order.
 ///
 /// # Errors

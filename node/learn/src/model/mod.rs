@@ -15,6 +15,7 @@ mod conv;
 mod dense;
 mod error;
 mod evaluate;
+mod external;
 mod group;
 mod head;
 mod init;
@@ -42,7 +43,8 @@ pub use cnn::Cnn;
 pub use conv::{ConvLayer, Pool};
 pub use dense::Activation;
 pub use error::ModelError;
-pub use evaluate::{Predictions, check, gradient, loss, predict};
+pub use evaluate::{Predictions, check, gradient, loss, losses, predict};
+pub use external::{ClippedBy, External};
 pub use group::GroupPass;
 pub use init::TensorShape;
 pub use linear::LinearRegression;
@@ -68,7 +70,7 @@ const LARGE: usize = 1 << 15;
 
 /// The shape of a model.
 pub trait Model: std::fmt::Debug + Send + Sync {
-    /// The name in a config: `mean`, `linear`, `ridge`, `logistic`, `softmax`, `mlp`, `cnn`.
+    /// The name in a config: `mean`, `linear`, `ridge`, `logistic`, `softmax`, `mlp`, `cnn`, `external`.
     fn kind(&self) -> &'static str;
 
     /// Features per record.

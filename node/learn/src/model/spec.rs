@@ -3,8 +3,8 @@
 use serde::{Deserialize, Serialize};
 
 use super::{
-    Activation, Cnn, LinearRegression, LogisticRegression, Mean, Mlp, Model, ModelError, RidgeRegression,
-    SoftmaxRegression,
+    Activation, ClippedBy, Cnn, LinearRegression, LogisticRegression, Mean, Mlp, Model, ModelError,
+    RidgeRegression, SoftmaxRegression,
 };
 use crate::data::{Dataset, ImageShape, Task};
 
@@ -34,6 +34,13 @@ pub enum ModelSpec {
     },
     /// The small convolutional network.
     Cnn {},
+    /// A foreign one, which only its trainer can compute.
+    External {
+        /// Who clips.
+        clipping: ClippedBy,
+        /// First values: `zeros`, or a file of safetensors.
+        initial: String,
+    },
 }
 
 impl ModelSpec {
@@ -62,6 +69,7 @@ impl ModelSpec {
             Self::Logistic {} => fitting(LogisticRegression::new(inputs)?, task)?,
             Self::Softmax {} => fitting(SoftmaxRegression::new(inputs, classes(task))?, task)?,
             Self::Mlp { hidden, activation } => Box::new(Mlp::new(inputs, hidden, *activation, task)?),
+            Self::External { .. } => return Err(ModelError::External),
             Self::Cnn {} => {
                 let (height, width) = sides(inputs, image)?;
                 fitting(Cnn::small(height, width, classes(task))?, task)?

@@ -4,11 +4,10 @@
 //! clipped and noised, as one contribution. (At record level every step is a release of its own; see [`crate::train`].)
 
 use super::OptimiserSpec;
-use super::schedule::Schedule;
-use crate::data::Dataset;
+use super::schedule::StepSizes;
 use crate::data::random::Draws;
 use crate::gradient::{ExampleGradient, GradientError, Workspace};
-use crate::model::{self, Model};
+use crate::objective::Objective;
 use crate::train::TrainError;
 
 /// How a node learns on its own before it contributes.
@@ -19,39 +18,38 @@ pub struct LocalSteps {
     /// Records per step; all of them where that is not fewer than there are.
     pub batch: usize,
     /// Step sizes.
-    pub schedule: Schedule,
+    pub schedule: StepSizes,
     /// Optimiser; its state does not outlive the contribution.
     pub optimiser: OptimiserSpec,
 }
 
-/// The whole update of one node: its parameters after the local steps minus `params`, not clipped yet.
+/// The whole update of one node: its parameters after the local steps on its objective minus `params`, not clipped yet.
 ///
 /// Batches are drawn by `seed`; at node level they need not be secret, as all data of the node are protected together.
 ///
 /// # Errors
 /// Data that do not fit the model, or steps that make no sense.
 pub fn node_update(
-    model: &dyn Model,
+    objective: &Objective<'_>,
     params: &[f32],
-    data: &Dataset,
     local: &LocalSteps,
     seed: u64,
 ) -> Result<ExampleGradient, TrainError> {
-    model::check(model, params, data).map_err(GradientError::from)?;
+    objective.check(params).map_err(GradientError::from)?;
+    let records = objective.data().len();
     local.schedule.validate()?;
     let mut optimiser = local.optimiser.build(params.len())?;
-    let mut workspace = Workspace::new(model);
-    let mut order: Vec<u32> = (0..data.len() as u32).collect();
-    let batch = local.batch.clamp(1, data.len());
+    let mut workspace = Workspace::new(objective.model());
+    let mut order: Vec<u32> = (0..records as u32).collect();
+    let batch = local.batch.clamp(1, records);
     let mut draws = Draws::new(seed, "local steps");
     let mut moved = params.to_vec();
     for step in 0..local.steps {
         // A partial shuffle: the first `batch` of a fresh permutation.
-        for i in 0..if batch < data.len() { batch } else { 0 } {
-            order.swap(i, i + draws.below(data.len() - i));
+        for i in 0..if batch < records { batch } else { 0 } {
+            order.swap(i, i + draws.below(records - i));
         }
-        let mut gradient = workspace.mean(&moved, data, &order[..batch])?;
-        model::kernel::add_scaled(&mut gradient, model.penalty() as f32, &moved);
+        let gradient = objective.gradient(&moved, &order[..batch], &mut workspace)?;
         optimiser.step(&mut moved, &gradient, local.schedule.at(step));
         workspace.recycle(gradient);
     }
@@ -66,14 +64,14 @@ mod tests {
     use privacy::noise::danger_from_seed;
 
     use super::*;
-    use crate::data::Targets;
+    use crate::data::{Dataset, Targets};
     use crate::model::Mean;
 
     fn steps(steps: u64, step_size: f64) -> LocalSteps {
         LocalSteps {
             steps,
             batch: 100,
-            schedule: Schedule::Constant { step_size },
+            schedule: StepSizes::Constant { step_size },
             optimiser: OptimiserSpec::Sgd { radius: None },
         }
     }
@@ -81,7 +79,8 @@ mod tests {
     #[test]
     fn local_steps_on_the_mean_go_the_geometric_way_to_the_nodes_mean() {
         let data = Dataset::new(vec![1.0, 3.0], 1, Targets::None).unwrap();
-        let update = node_update(&Mean::new(1).unwrap(), &[0.0], &data, &steps(3, 0.5), 1).unwrap();
+        let mean = Mean::new(1).unwrap();
+        let update = node_update(&Objective::new(&mean, &data), &[0.0], &steps(3, 0.5), 1).unwrap();
         let sum = update.clip(ClipNorm::new(10.0).unwrap());
         let (shareable, _) = sum.release(0.0, &mut danger_from_seed(1, "noise")).unwrap();
         // 2·(1 − 2⁻³).
@@ -91,7 +90,8 @@ mod tests {
     #[test]
     fn a_nodes_release_is_charged_for_the_replacement_of_all_its_data() {
         let data = Dataset::new(vec![1.0, 3.0], 1, Targets::None).unwrap();
-        let update = node_update(&Mean::new(1).unwrap(), &[0.0], &data, &steps(3, 0.5), 1).unwrap();
+        let mean = Mean::new(1).unwrap();
+        let update = node_update(&Objective::new(&mean, &data), &[0.0], &steps(3, 0.5), 1).unwrap();
         let sum = update.clip(ClipNorm::new(0.5).unwrap());
         let (_, event) = sum.release(3.0, &mut danger_from_seed(1, "noise")).unwrap();
         assert_eq!(event, DpEvent::Gaussian { noise_multiplier: 1.5 });

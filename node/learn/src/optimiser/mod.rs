@@ -4,6 +4,7 @@
 //! privacy. State (momentum, moments) is a function of earlier releases only.
 
 mod adam;
+mod drift;
 mod local;
 mod momentum;
 mod projection;
@@ -11,10 +12,11 @@ mod schedule;
 mod sgd;
 
 pub use adam::Adam;
+pub use drift::{Variates, d2_direction};
 pub use local::{LocalSteps, node_update};
 pub use momentum::Momentum;
 pub use projection::Ball;
-pub use schedule::Schedule;
+pub use schedule::StepSizes;
 pub use sgd::Sgd;
 
 use thiserror::Error;

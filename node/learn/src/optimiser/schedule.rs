@@ -4,7 +4,7 @@ use super::{OptimiserError, positive};
 
 /// η as a function of the step.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub enum Schedule {
+pub enum StepSizes {
     /// η.
     Constant {
         /// η.
@@ -31,7 +31,7 @@ pub enum Schedule {
     },
 }
 
-impl Schedule {
+impl StepSizes {
     /// Whether the step size is a positive number.
     ///
     /// # Errors
@@ -65,24 +65,24 @@ mod tests {
     #[test]
     fn schedules_start_at_the_step_size_and_fall() {
         let all = [
-            Schedule::InverseSqrt { step_size: 2.0 },
-            Schedule::Cosine { step_size: 2.0, steps: 10 },
-            Schedule::Linear { step_size: 2.0, steps: 10 },
+            StepSizes::InverseSqrt { step_size: 2.0 },
+            StepSizes::Cosine { step_size: 2.0, steps: 10 },
+            StepSizes::Linear { step_size: 2.0, steps: 10 },
         ];
         for schedule in all {
             assert_eq!(schedule.at(0), 2.0);
             assert!((1..10).all(|step| schedule.at(step) < schedule.at(step - 1)), "{schedule:?}");
         }
-        assert_eq!(Schedule::InverseSqrt { step_size: 2.0 }.at(3), 1.0);
-        assert!((Schedule::Cosine { step_size: 2.0, steps: 10 }.at(5) - 1.0).abs() < 1e-12);
-        assert_eq!(Schedule::Linear { step_size: 2.0, steps: 10 }.at(99), 0.0);
-        assert_eq!(Schedule::Constant { step_size: 2.0 }.at(1_000_000), 2.0);
+        assert_eq!(StepSizes::InverseSqrt { step_size: 2.0 }.at(3), 1.0);
+        assert!((StepSizes::Cosine { step_size: 2.0, steps: 10 }.at(5) - 1.0).abs() < 1e-12);
+        assert_eq!(StepSizes::Linear { step_size: 2.0, steps: 10 }.at(99), 0.0);
+        assert_eq!(StepSizes::Constant { step_size: 2.0 }.at(1_000_000), 2.0);
     }
 
     #[test]
     fn a_step_size_that_is_not_positive_is_refused() {
         for step_size in [0.0, -1.0, f64::NAN, f64::INFINITY] {
-            assert!(Schedule::Constant { step_size }.validate().is_err(), "{step_size}");
+            assert!(StepSizes::Constant { step_size }.validate().is_err(), "{step_size}");
         }
     }
 }

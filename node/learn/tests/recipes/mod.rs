@@ -10,7 +10,7 @@ use learn::data::{DataSource, Dataset, Targets, hold_out};
 use learn::gradient::PoissonSampler;
 use learn::metrics::accuracy;
 use learn::model::{ModelSpec, predict};
-use learn::optimiser::{OptimiserSpec, Schedule};
+use learn::optimiser::{OptimiserSpec, StepSizes};
 use learn::train::Training;
 use privacy::clip::ClipNorm;
 use privacy::noise::danger_from_seed;
@@ -167,7 +167,7 @@ impl Recipe {
             rate: PoissonSampler::for_batch(self.batch, records)?.rate(),
             clip: ClipNorm::new(self.clip)?,
             noise_multiplier: 0.0,
-            schedule: Schedule::Linear { step_size: self.step_size, steps },
+            schedule: StepSizes::Linear { step_size: self.step_size, steps },
             optimiser: OptimiserSpec::Momentum { momentum: self.momentum },
             average: false,
         };

@@ -33,6 +33,26 @@ impl Units {
         Self::Renyi(orders)
     }
 
+    /// The same for a run that may be stopped, or looked at, after any number of contributions up to `count`: the orders that suit the whole run, and as many as
+    /// there is room for between those that suit one contribution and those that suit all. They do not depend on where the run stands, so that a page
+    /// which watches it and a report which is made afterwards say the same about the same round.
+    pub fn for_any_length(kind: ReleaseKind, (count, least): (u64, f64), delta: f64, most: usize) -> Self {
+        const WHOLE_RUN: usize = 12;
+        let Self::Renyi(mut orders) = Self::for_kind(kind, (count, least), delta, most.min(WHOLE_RUN)) else {
+            return Self::Gaussian;
+        };
+        let Self::Renyi(single) = Self::for_kind(kind, (1, least), delta, 2) else { return Self::Gaussian };
+        let low = orders.first().copied().unwrap_or(2.0) - 1.0;
+        let high = single.last().copied().unwrap_or(2.0).max(orders.last().copied().unwrap_or(2.0)) - 1.0;
+        let more = most.saturating_sub(orders.len());
+        let between = |at: usize| 1.0 + low * libm::pow(high / low, (at + 1) as f64 / (more + 1) as f64);
+        let tidy = |order: f64| if order > 4.0 { order.round() } else { order };
+        orders.extend((0..more).map(between).map(tidy));
+        orders.sort_by(f64::total_cmp);
+        orders.dedup();
+        Self::Renyi(orders)
+    }
+
     /// How many numbers a loss is.
     pub fn len(&self) -> usize {
         match self {

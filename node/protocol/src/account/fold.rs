@@ -7,10 +7,13 @@ use thiserror::Error;
 use super::Shape;
 use super::convert::{Binned, mu2_through};
 use super::rows::Table;
-use super::summary::{Figure, Interim, Summary};
+use super::summary::{Coalition, Figure, Interim, Summary};
 use super::tally::Tally;
 use crate::algorithm::Fold;
 use crate::event::{LogLine, RunEvent};
+
+/// Why all pairs of a run are `local` where contributions depend on own noise.
+const OWN_NOISE: &str = "own noise comes back";
 
 /// Pairs up to which [`Account::interim`] gives a mean.
 const INTERIM_PAIRS: usize = 1 << 23;
@@ -66,10 +69,42 @@ impl Account {
         if let RunEvent::Run { private_noise, .. } | RunEvent::Resumed { private_noise } = &line.event {
             self.shape.private_noise &= *private_noise;
         }
+        if matches!(line.event, RunEvent::LostLines { .. }) {
+            self.lose_line();
+        }
         let Some(node) = line.node.map(|node| node as usize).filter(|&node| node < self.shape.nodes) else {
+            self.of_nobody(&line.event);
             return;
         };
         self.fold.on(&self.shape, &mut self.tally, node, &line.event);
+    }
+
+    /// A line of which no node of the run is known to be the writer may be of any of them.
+    fn of_nobody(&mut self, event: &RunEvent) {
+        match event {
+            RunEvent::Run { .. } | RunEvent::LostLines { .. } => {}
+            RunEvent::Released { release, .. } => {
+                let release = release.clone().unwrap_or_else(|| self.shape.release.clone());
+                (0..self.shape.nodes).for_each(|node| self.charge_record(node, &release, None));
+            }
+            _ => self.lose_line(),
+        }
+    }
+
+    /// Charges a node for every contribution that it can have made in this run and of which no line is left: how many lines a damaged stretch of a log has
+    /// swallowed, nothing tells.
+    ///
+    /// # Guarantee
+    /// Whatever was lost, the node is charged for as many contributions as the run has room for, if all had this noise.
+    ///
+    /// # Panics
+    /// Where there is no such node.
+    pub fn charge_unknown(&mut self, node: usize, event: &DpEvent) {
+        let room = self.fold.room(&self.shape);
+        let known = self.tally.contributions(node);
+        for _ in known..room.max(known + 1) {
+            self.charge_record(node, event, None);
+        }
     }
 
     /// The run is over: the last round, which no later one confirms, counts as clean if all that ended it agree.
@@ -86,6 +121,9 @@ impl Account {
     pub fn interim(&mut self) -> Interim {
         let local = self.tally.local_epsilons(false);
         let most = local.iter().copied().fold(0.0, f64::max);
+        if self.shape.own_noise_returns {
+            return Interim { worst: most, mean: Some(most), local: most };
+        }
         if self.shape.witnesses.is_some() {
             let table = self.rows(&local);
             return Interim { worst: table.worst().0, mean: Some(table.mean()), local: most };
@@ -103,7 +141,9 @@ impl Account {
     /// ε of each node towards somebody who sees everything, and, where all pairs are priced, what is not settled.
     pub(super) fn local_and_pending(&mut self) -> (Vec<f64>, Option<Vec<f64>>) {
         let local = self.tally.local_epsilons(false);
-        let by_pair = self.shape.algorithm.settles_by_round() && self.tally.is_complete();
+        let by_pair = self.shape.algorithm.settles_by_round()
+            && !self.shape.own_noise_returns
+            && self.tally.is_complete();
         let pending = by_pair.then(|| self.tally.pending(self.fold.unsettled().into_iter()));
         (local, pending)
     }
@@ -127,16 +167,44 @@ impl Account {
         let local_name = if table.complete && worst < most { table.name.as_str() } else { "local" };
         // Adding up rounds, and a mean of equal numbers must not pass them.
         let mean = table.mean().min(worst);
+        let coalition = self.towards_any(&local, most);
         Summary {
             adjacency: self.shape.adjacency,
             delta,
             private: self.shape.private_noise && most < f64::INFINITY,
             worst: Figure { epsilon: worst, mu2: mu2(worst), analysis: name(local_name), pair },
             mean: Figure { epsilon: mean, mu2: mu2(mean), analysis: name(&table.mean_name()), pair: None },
+            coalition,
             local: Figure { epsilon: most, mu2: mu2(most), analysis: name("local"), pair: None },
             releases: self.tally.releases(),
             broken_rounds: self.broken_rounds(),
         }
+    }
+
+    /// ε of every node towards any `count` others that pool what they saw, whoever they are; `None` where no analysis but `local` says.
+    ///
+    /// # Guarantee
+    /// The joint view of any so many others is (ε, δ)-DP for each node.
+    ///
+    /// # Assumes
+    /// As the account.
+    pub fn epsilons_towards_any(&mut self, count: usize) -> Option<Vec<f64>> {
+        let local = self.tally.local_epsilons(true);
+        self.fold.towards_any(&self.shape, &mut self.tally, count, &local).map(|(all, _)| all)
+    }
+
+    /// Towards any so many members as may collude: `local` where nothing better holds for all of them.
+    fn towards_any(&mut self, local: &[f64], most: f64) -> Option<Coalition> {
+        let members = self.shape.colluders.filter(|_| self.shape.nodes > 1)?;
+        let found = self.fold.towards_any(&self.shape, &mut self.tally, members, local);
+        let told = |node: usize| self.shape.is_told(node);
+        let largest = |all: Vec<f64>| {
+            (0..all.len()).filter(|&node| told(node)).map(|node| all[node]).fold(0.0, f64::max)
+        };
+        let (epsilon, analysis) =
+            found.map_or_else(|| (most, "local".to_owned()), |(all, name)| (largest(all), name.to_owned()));
+        let analysis = if most == f64::INFINITY { "none (no noise)".to_owned() } else { analysis };
+        Some(Coalition { epsilon, members, analysis })
     }
 
     /// Rounds that were charged in full.
@@ -154,6 +222,9 @@ impl Account {
             return 0.0;
         }
         let local = self.tally.local_epsilons(true);
+        if self.shape.own_noise_returns {
+            return local[source];
+        }
         self.fold.epsilon(&self.shape, &mut self.tally, (source, watcher), &local)
     }
 
@@ -177,18 +248,26 @@ impl Account {
         self.rows(&local)
     }
 
-    /// Charges a contribution that a ledger has and the log has not: in full, towards everybody.
+    /// Charges a contribution that a ledger has and the log has not: in full, towards everybody, or, where masks hid it among so many, what that costs.
     ///
     /// # Guarantee
     /// A contribution that left the node before a crash took the line of it is not free.
     ///
     /// # Panics
     /// Where there is no such node.
-    pub fn charge_record(&mut self, node: usize, event: &DpEvent) {
+    pub fn charge_record(&mut self, node: usize, event: &DpEvent, among: Option<u32>) {
         assert!(node < self.shape.nodes, "a node of the run");
         let kind = self.tally.kind(event);
         self.tally.count(node, kind);
-        self.tally.charge_in_full(node, kind);
+        self.fold.on_record(&self.shape, &mut self.tally, (node, kind), among);
+        self.lose_line();
+    }
+
+    /// A line of the log is lost. It may have told that somebody was sent something, which no ledger knows.
+    ///
+    /// # Guarantee
+    /// Where figures depend on who was sent what, every pair is `local` from here on. Contributions are charged by [`Self::charge_record`].
+    pub fn lose_line(&mut self) {
         self.fold.lost_line();
     }
 
@@ -206,6 +285,10 @@ impl Account {
     pub fn coalition(&mut self, members: &[usize]) -> Result<(Vec<f64>, String), FoldError> {
         let watchers = Watchers::new(members, self.shape.nodes)?;
         let mut found = self.tally.local_epsilons(true);
+        if self.shape.own_noise_returns {
+            watchers.members().iter().for_each(|&member| found[member] = 0.0);
+            return Ok((found, format!("local ({OWN_NOISE})")));
+        }
         let name = self.fold.coalition(&self.shape, &mut self.tally, &watchers, &mut found)?;
         watchers.members().iter().for_each(|&member| found[member] = 0.0);
         Ok((found, name))
@@ -214,6 +297,9 @@ impl Account {
     /// ε of all priced pairs.
     fn rows(&mut self, local: &[f64]) -> Table {
         let watchers = super::priced_watchers(self.shape.nodes);
+        if self.shape.own_noise_returns {
+            return Table::local(watchers, local, OWN_NOISE).told_by(&self.shape);
+        }
         self.fold.table(&self.shape, &mut self.tally, watchers, local).told_by(&self.shape)
     }
 }

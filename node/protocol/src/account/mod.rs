@@ -5,6 +5,7 @@
 
 mod convert;
 mod fold;
+mod kept;
 mod peers;
 pub(crate) mod plan;
 mod price;
@@ -19,13 +20,14 @@ pub(crate) mod units;
 
 pub use convert::{Units, epsilon_of, epsilon_of_mu2, mu2_through};
 pub use fold::{Account, FoldError};
+pub use kept::Kept;
 pub use peers::PeerLoss;
-pub use plan::{Aim, Plan, PlanError, Protects, Question, Visibility, own_limit, plan};
+pub use plan::{Aim, NoisePlan, PlanError, Protects, Question, Visibility, own_limit, plan};
 pub use price::{Price, Prices};
 pub use release::ReleaseKind;
 pub use rows::Table;
 pub use shape::Shape;
-pub use summary::{Figure, Interim, Summary};
+pub use summary::{Coalition, Figure, Interim, Summary};
 pub(crate) use tally::Tally;
 
 /// Pairs up to which all watchers of gossip and walks are priced.
@@ -47,6 +49,8 @@ pub struct Planned {
     pub worst: f64,
     /// Mean ε over all pairs.
     pub mean: f64,
+    /// How many members may pool what they know, and ε towards any so many; `None` where the plan is not about such.
+    pub coalition: Option<(usize, f64)>,
     /// ε towards somebody who sees every message.
     pub local: f64,
 }

@@ -46,6 +46,28 @@ impl Account {
     }
 }
 
+impl Account {
+    /// What each node would have lost had the run ended here, and the analysis behind pairs: the figures that a report gives for this place of the log, to the
+    /// last digit. `None` where the log does not tell of a node.
+    ///
+    /// Complexity: that of [`pairs`](Self::pairs), and a copy of the account.
+    pub fn ended_here(&self) -> (Vec<Option<PeerLoss>>, String) {
+        let mut account = self.clone();
+        account.settle_final();
+        let (table, shape) = (account.pairs(), account.shape());
+        let loss = |node: usize| {
+            let others = (0..shape.nodes).filter(|&other| other != node);
+            let losses: Vec<f64> = others.filter_map(|other| Some(table.epsilon(node, other)?.0)).collect();
+            let local = table.local_epsilon(node).unwrap_or(f64::INFINITY);
+            let most = losses.iter().copied().fold(0.0, f64::max);
+            let mean = (!losses.is_empty()).then(|| losses.iter().sum::<f64>() / losses.len() as f64);
+            PeerLoss { worst: if table.is_complete() { most } else { local }, mean, local }
+        };
+        let losses = (0..shape.nodes).map(|node| shape.is_told(node).then(|| loss(node))).collect();
+        (losses, table.analysis().to_owned())
+    }
+}
+
 impl Tally {
     /// The largest and the mean ε of every node, over all others.
     fn by_source(&self, pending: &[f64], local: &[f64], binned: &mut Binned) -> Vec<PeerLoss> {

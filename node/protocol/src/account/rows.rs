@@ -86,18 +86,20 @@ impl Table {
         Self::new(watchers, rows, local, name)
     }
 
+    /// Every node has the same loss towards all others.
+    pub(crate) fn alike(watchers: Vec<usize>, epsilons: &[f64], local: &[f64], name: &str) -> Self {
+        let row = |&watcher: &usize| {
+            let towards = |(source, &epsilon): (usize, &f64)| if source == watcher { 0.0 } else { epsilon };
+            epsilons.iter().enumerate().map(towards).collect()
+        };
+        let rows = watchers.iter().map(row).collect();
+        Self::new(watchers, rows, local, name.to_owned())
+    }
+
     /// Everybody has the local loss.
     pub(crate) fn local(watchers: Vec<usize>, local: &[f64], why: &str) -> Self {
-        let row = |&watcher: &usize| {
-            local
-                .iter()
-                .enumerate()
-                .map(|(source, &epsilon)| if source == watcher { 0.0 } else { epsilon })
-                .collect()
-        };
         let name = if why.is_empty() { "local".to_owned() } else { format!("local ({why})") };
-        let rows = watchers.iter().map(row).collect();
-        Self::new(watchers, rows, local, name)
+        Self::alike(watchers, local, local, &name)
     }
 
     fn pairs(&self) -> impl Iterator<Item = (usize, usize, f64)> + '_ {

@@ -5,8 +5,8 @@ use std::collections::BTreeSet;
 use privacy::event::DpEvent;
 use topology::schedule::RunKey;
 
+use super::Kept;
 use crate::algorithm::Algorithm;
-use crate::event::{LogLine, RunEvent};
 use crate::settings::Settings;
 use crate::work::Adjacency;
 
@@ -38,12 +38,16 @@ pub struct Shape {
     pub noise: Vec<f64>,
     /// `mean`: noise on each message divided by the noise of a contribution.
     pub message_noise: f64,
-    /// Rounds in which somebody contributed, where the run is over: what is kept of each pair is chosen for as many. `None`: as many as planned.
-    pub made: Option<u32>,
+    /// c: members that may pool what they saw, where a figure about any so many is wanted.
+    pub colluders: Option<usize>,
     /// The nodes whose lines the log has; `None`: those of all.
     ///
     /// With the lines of some only, nothing is said about the others, and what theirs would have to prove is charged in full.
     pub witnesses: Option<BTreeSet<usize>>,
+    /// What every node releases and keeps, besides its contributions.
+    pub kept: Option<Kept>,
+    /// Whether contributions depend on a node's own earlier noise: then no analysis that counts on the noise of others holds, and all pairs are `local`.
+    pub own_noise_returns: bool,
 }
 
 impl Shape {
@@ -61,8 +65,10 @@ impl Shape {
             private_noise: true,
             noise: Vec::new(),
             message_noise: 0.0,
-            made: None,
+            colluders: None,
             witnesses: None,
+            kept: None,
+            own_noise_returns: false,
         }
     }
 
@@ -80,6 +86,13 @@ impl Shape {
         self
     }
 
+    /// Asks for a figure about any so many members together.
+    #[must_use]
+    pub fn with_colluders(mut self, colluders: usize) -> Self {
+        self.colluders = Some(colluders);
+        self
+    }
+
     /// Gives the standard deviation of each node's noise relative to the others'.
     #[must_use]
     pub fn with_noise(mut self, noise: Vec<f64>) -> Self {
@@ -87,24 +100,24 @@ impl Shape {
         self
     }
 
+    /// Says what every node releases and keeps, besides its contributions.
+    #[must_use]
+    pub fn with_kept(mut self, kept: Option<Kept>) -> Self {
+        self.kept = kept;
+        self
+    }
+
+    /// Says whether contributions depend on a node's own earlier noise.
+    #[must_use]
+    pub fn with_own_noise(mut self, returns: bool) -> Self {
+        self.own_noise_returns = returns;
+        self
+    }
+
     /// Gives the noise on each message divided by the noise of a contribution.
     #[must_use]
     pub fn with_message_noise(mut self, ratio: f64) -> Self {
         self.message_noise = ratio;
-        self
-    }
-
-    /// Says that these are all lines there will be, so that a run which was stopped is priced as what it was and not as what was planned.
-    ///
-    /// # Guarantee
-    /// None needed: it changes which Rényi orders are kept, and each of them is a bound.
-    #[must_use]
-    pub fn with_all_lines(mut self, lines: &[LogLine]) -> Self {
-        let released = |line: &LogLine| match line.event {
-            RunEvent::Released { round, .. } => Some(round.saturating_add(1)),
-            _ => None,
-        };
-        self.made = lines.iter().filter_map(released).max();
         self
     }
 

@@ -20,7 +20,10 @@ pub struct Summary {
     pub worst: Figure,
     /// Mean ε over all ordered pairs.
     pub mean: Figure,
-    /// Towards somebody who sees every message.
+    /// Towards any so many members that pool what they saw, whoever they are.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub coalition: Option<Coalition>,
+    /// Towards somebody who sees every message, and breaks masks where there are any.
     pub local: Figure,
     /// Contributions of all nodes.
     pub releases: u64,
@@ -43,6 +46,18 @@ pub struct Figure {
     /// Whose data, and who watches, for the worst pair.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub pair: Option<(u32, u32)>,
+}
+
+/// What any so many members learn together.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Coalition {
+    /// ε; `null` where it is infinite.
+    #[serde(with = "finite")]
+    pub epsilon: f64,
+    /// How many.
+    pub members: usize,
+    /// The analysis.
+    pub analysis: String,
 }
 
 /// The figures that are cheap enough for every round; what is not settled yet counts in full.

@@ -7,12 +7,14 @@ use privacy::event::DpEvent;
 use privacy::network::doubling::Blocks;
 
 use super::convert::{Units, epsilon_of};
-use super::{Prices, ReleaseKind, Shape};
+use super::{Kept, Prices, ReleaseKind, Shape};
 
 /// Most numbers that a tally keeps for pairs: 256 MB.
 const MOST_ENTRIES: usize = 1 << 25;
-/// Rényi orders kept for each pair: the first where there is room, the second at least.
-const ORDERS: (usize, usize) = (12, 4);
+/// Rényi orders kept for each pair: in a small swarm, in a large one, and at least.
+const ORDERS: (usize, usize, usize) = (48, 12, 4);
+/// Nodes up to which a swarm is small: its figures are the same however long the run was planned to be.
+const SMALL: usize = 128;
 /// Watchers that stand for all where there is no room for all.
 pub(crate) const SAMPLED_WATCHERS: usize = 64;
 /// Kinds of local loss that are each composed by privacy-loss distribution; beyond, one that dominates all stands for them.
@@ -34,8 +36,10 @@ pub(crate) struct Tally {
     /// What is charged towards everybody: `full[source * units + unit]`.
     full: Vec<f64>,
     kinds: Vec<(ReleaseKind, Prices)>,
-    /// How many contributions of each kind a node made.
+    /// How many releases of each kind a node made.
     counts: Vec<BTreeMap<usize, u64>>,
+    /// How many of them every node keeps, which are no contributions.
+    kept: u64,
 }
 
 impl Tally {
@@ -43,10 +47,10 @@ impl Tally {
     pub(crate) fn new(shape: &Shape, pairs: bool) -> Self {
         let nodes = shape.nodes;
         let kind = ReleaseKind::of(&shape.release);
-        let most = (MOST_ENTRIES / (nodes * nodes).max(1)).clamp(ORDERS.1, ORDERS.0);
-        let rounds = shape.made.map_or(shape.rounds, |made| made.min(shape.rounds));
-        let seen = (u64::from(rounds.max(1)), 1.0 / nodes.max(2) as f64);
-        let units = Units::for_kind(kind, seen, shape.delta, most);
+        let most = (MOST_ENTRIES / (nodes * nodes).max(1))
+            .clamp(ORDERS.2, if nodes <= SMALL { ORDERS.0 } else { ORDERS.1 });
+        let seen = (u64::from(shape.rounds.max(1)), 1.0 / nodes.max(2) as f64);
+        let units = Units::for_any_length(kind, seen, shape.delta, most);
         let watchers = match pairs {
             true if nodes * nodes * units.len() <= MOST_ENTRIES => (0..nodes).collect(),
             true => sampled_watchers(nodes),
@@ -54,7 +58,7 @@ impl Tally {
         };
         let mut row_of = vec![None; nodes];
         watchers.iter().enumerate().for_each(|(row, &watcher)| row_of[watcher] = Some(row as u32));
-        Self {
+        let mut tally = Self {
             nodes,
             delta: shape.delta,
             sums: vec![0.0; watchers.len() * nodes * units.len()],
@@ -64,7 +68,22 @@ impl Tally {
             units,
             kinds: Vec::new(),
             counts: vec![BTreeMap::new(); nodes],
+            kept: 0,
+        };
+        if let Some(kept) = &shape.kept {
+            tally.keep(kept);
         }
+        tally
+    }
+
+    /// Charges what every node keeps, in full and towards everybody.
+    fn keep(&mut self, kept: &Kept) {
+        let kind = self.kind(&kept.event());
+        for source in 0..self.nodes {
+            self.counts[source].insert(kind, kept.count);
+            (0..kept.count).for_each(|_| self.charge_in_full(source, kind));
+        }
+        self.kept = kept.count;
     }
 
     /// The number by which charges name this kind of contribution.
@@ -91,10 +110,20 @@ impl Tally {
         *self.counts[source].entry(kind).or_insert(0) += 1;
     }
 
+    /// How many contributions of a node were counted.
+    pub(crate) fn contributions(&self, source: usize) -> u64 {
+        self.counts[source].values().sum()
+    }
+
     /// Charges a contribution in full, towards everybody.
     pub(crate) fn charge_in_full(&mut self, source: usize, kind: usize) {
+        self.charge_everybody(source, kind, 1.0);
+    }
+
+    /// Charges a contribution of which everybody sees the same part.
+    pub(crate) fn charge_everybody(&mut self, source: usize, kind: usize, leverage: f64) {
         let width = self.units.len();
-        let prices = self.kinds[kind].1.of(1.0);
+        let prices = self.kinds[kind].1.of(leverage);
         let full = &mut self.full[source * width..(source + 1) * width];
         full.iter_mut().zip(prices).for_each(|(sum, price)| *sum += price);
     }
@@ -110,6 +139,20 @@ impl Tally {
         let prices = self.kinds[kind].1.of(leverage);
         let mine = &mut sums[source * width..(source + 1) * width];
         mine.iter_mut().zip(prices).for_each(|(sum, price)| *sum += price);
+    }
+
+    /// As [`Self::price_into`] for `count` contributions; rounded up.
+    pub(crate) fn price_times(
+        &mut self,
+        sums: &mut [f64],
+        (source, kind): (usize, usize),
+        leverage: f64,
+        count: u64,
+    ) {
+        let width = self.units.len();
+        let prices = self.kinds[kind].1.of(leverage);
+        let mine = &mut sums[source * width..(source + 1) * width];
+        mine.iter_mut().zip(prices).for_each(|(sum, price)| *sum += price * count as f64 * (1.0 + 1e-12));
     }
 
     /// Charges one contribution of which `watcher` saw `leverage`.
@@ -223,7 +266,8 @@ impl Tally {
 
     /// Contributions of all nodes.
     pub(crate) fn releases(&self) -> u64 {
-        self.counts.iter().flat_map(BTreeMap::values).sum()
+        let all: u64 = self.counts.iter().flat_map(BTreeMap::values).sum();
+        all - self.kept * self.nodes as u64
     }
 
     /// ε of each node towards somebody who sees every message.

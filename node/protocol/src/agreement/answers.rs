@@ -180,6 +180,7 @@ impl Agreement {
         self.assembly = None;
         self.mute = false;
         self.awaiting = None;
+        self.holding = None;
         self.early = None;
         self.persist();
         self.outputs.push_back(Output::Decided(decided));

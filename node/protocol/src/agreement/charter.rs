@@ -6,8 +6,8 @@ use topology::Hint;
 
 use topology::schedule::RunKey;
 
-use super::codec::{Wire, wire};
-use super::decision::{Decision, Model};
+use super::codec::{CodecError, Reader, Wire, wire};
+use super::decision::{Decision, Model, Seat};
 use super::{Electorate, Fingerprint};
 use crate::PeerIx;
 
@@ -38,6 +38,9 @@ pub struct Terms {
     pub rounds: u32,
     /// Digest of the public first model.
     pub model: Fingerprint,
+    /// X25519 keys of the members where all of them agreed to begin, so that everybody has a seat at once. Empty: the first assembly seats who
+    /// came.
+    pub seats: Vec<[u8; 32]>,
 }
 
 impl Terms {
@@ -50,7 +53,20 @@ impl Terms {
             hostile: self.hostile,
             rounds: self.rounds,
             model: self.model,
+            seats: self.seats.clone(),
         }
+    }
+}
+
+impl Wire for Terms {
+    const LEAST: usize = StoredTerms::LEAST;
+    fn write(&self, out: &mut Vec<u8>) {
+        self.stored().write(out);
+    }
+    fn read(from: &mut Reader<'_>) -> Result<Self, CodecError> {
+        let StoredTerms { name, config, roster, hostile, rounds, model, seats } = Wire::read(from)?;
+        let name = String::from_utf8(name).map_err(|_| CodecError::Unknown(0xff))?;
+        Ok(Self { name, config, roster, hostile, rounds, model, seats })
     }
 }
 
@@ -61,6 +77,7 @@ struct StoredTerms {
     hostile: u32,
     rounds: u32,
     model: Fingerprint,
+    seats: Vec<[u8; 32]>,
 }
 
 wire!(StoredTerms {
@@ -70,6 +87,7 @@ wire!(StoredTerms {
     hostile: u32,
     rounds: u32,
     model: Fingerprint,
+    seats: Vec<[u8; 32]>,
 });
 
 /// Why terms cannot be kept.
@@ -113,7 +131,8 @@ impl Charter {
         let mut keys = terms.roster.clone();
         keys.sort_unstable();
         keys.dedup();
-        if keys.is_empty() || keys.len() < members || u32::try_from(members).is_err() {
+        let unseated = !terms.seats.is_empty() && terms.seats.len() != members;
+        if keys.is_empty() || keys.len() < members || unseated || u32::try_from(members).is_err() {
             return Err(CharterError::BadRoster);
         }
         let run = Fingerprint::of("murmur charter 1", &terms.stored().to_bytes());
@@ -141,11 +160,15 @@ impl Charter {
         0..self.members() as PeerIx
     }
 
-    /// Epoch 0: everybody has a vote and nobody a seat; the first assembly seats who came.
+    /// Epoch 0: everybody has a vote, and a seat where all agreed to begin; else the first assembly seats who came.
     pub fn genesis(&self) -> Arc<Decision> {
         Arc::new(Decision {
             epoch: 0,
-            seats: Vec::new(),
+            seats: self
+                .everybody()
+                .zip(&self.terms.seats)
+                .map(|(member, &key)| Seat { member, key })
+                .collect(),
             electorate: Electorate { votes: self.everybody().collect(), hostile: self.terms.hostile },
             banned: Vec::new(),
             apart: Vec::new(),

@@ -226,6 +226,11 @@ pub struct Certificate {
 wire!(Certificate { chain: Vec<Arc<Decided>> });
 
 impl Certificate {
+    /// Whether nothing was decided yet.
+    pub fn is_empty(&self) -> bool {
+        self.chain.is_empty()
+    }
+
     /// The decision that it proves, from the [genesis](Charter::genesis) on.
     ///
     /// # Guarantee

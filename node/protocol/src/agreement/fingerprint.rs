@@ -32,6 +32,13 @@ impl Fingerprint {
         Self(hash.finalize().into())
     }
 
+    /// Its first half, as lines of a log show it.
+    pub fn short(&self) -> crate::Digest {
+        let mut half = [0; 16];
+        half.copy_from_slice(&self.0[..16]);
+        crate::Digest(half)
+    }
+
     pub(crate) fn of_wire(name: &str, value: &impl Wire) -> Self {
         Self::of(name, &value.to_bytes())
     }

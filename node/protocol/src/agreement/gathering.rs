@@ -47,11 +47,19 @@ impl Agreement {
         self.heed_calls();
     }
 
+    pub(super) fn on_holding(&mut self, version: u32) {
+        self.holding = Some(version);
+        self.heed_calls();
+    }
+
     pub(super) fn on_standing(&mut self, from: PeerIx, standing: Arc<Sealed<Standing>>) {
         let named = (standing.by(), standing.digest());
         let wanted = self.wanted();
-        let known = self.standings.has_digest(named.0, named.1) || self.decision.has_banned(named.0);
-        if known || !self.standings.has_room(named, &wanted) {
+        if self.standings.has_digest(named.0, named.1) {
+            // Said again: what left it no seat may be over.
+            return self.heed_knock(named.0);
+        }
+        if self.decision.has_banned(named.0) || !self.standings.has_room(named, &wanted) {
             return;
         }
         let (charter, keys) = self.tools();
@@ -84,13 +92,13 @@ impl Agreement {
     }
 
     /// Stops if whom I wait for has called, or so many that one of them is honest. A lone call of anybody
-    /// else breaks nothing.
+    /// else breaks nothing, nor do calls of those who have finished the round that I am in: its sums are there.
     fn heed_calls(&mut self) {
         if self.assembly.is_some() || self.mute || self.is_over() {
             return;
         }
         let callers: BTreeSet<PeerIx> =
-            self.standings.members().filter(|&member| self.decision.has_seat(member)).collect();
+            self.standings.members().filter(|&member| self.is_heeded(member)).collect();
         let reason = if self.awaiting.is_some_and(|partner| callers.contains(&partner)) {
             "a partner called an assembly"
         } else if callers.len() >= self.decision.electorate.one_honest() {
@@ -99,6 +107,12 @@ impl Agreement {
             return;
         };
         self.outputs.push_back(Output::Call { reason });
+    }
+
+    fn is_heeded(&self, member: PeerIx) -> bool {
+        let stated = self.standings.first(member).map(|standing| standing.content().model.version);
+        let finished = stated.zip(self.holding).is_some_and(|(stated, holding)| stated > holding);
+        self.decision.has_seat(member) && !finished
     }
 
     pub(super) fn on_heard(&mut self, from: PeerIx, list: &HeardList) {

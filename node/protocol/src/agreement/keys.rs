@@ -10,6 +10,8 @@ use std::sync::Arc;
 
 use ed25519_dalek::{Signature as DalekSignature, Signer as _, SigningKey, VerifyingKey};
 
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
+
 use super::codec::{CodecError, Reader, Wire, wire, wire_choice};
 use super::{Charter, Electorate, Fingerprint};
 use crate::PeerIx;
@@ -31,6 +33,20 @@ impl Wire for Signature {
     }
     fn read(from: &mut Reader<'_>) -> Result<Self, CodecError> {
         <[u8; 64]>::read(from).map(Self)
+    }
+}
+
+impl Serialize for Signature {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.serialize_bytes(&self.0)
+    }
+}
+
+impl<'de> Deserialize<'de> for Signature {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let bytes = Vec::<u8>::deserialize(deserializer)?;
+        let length = bytes.len();
+        bytes.try_into().map(Self).map_err(|_| serde::de::Error::invalid_length(length, &"64 bytes"))
     }
 }
 

@@ -42,13 +42,17 @@ impl Knocks {
 impl Agreement {
     /// Somebody without a seat said where it stands.
     pub(super) fn heed_knock(&mut self, member: PeerIx) {
-        let round = self.decision.next_round;
-        let shut = self.decision.apart_in(round).filter(|&(one, other)| one == member || other == member);
-        let hopeless = shut.count() > self.decision.electorate.hostile as usize;
         let seated = self.decision.has_seat(self.me) && !self.decision.has_seat(member);
-        if seated && !hopeless && !self.is_over() && self.knocks.is_heard(member, self.now) {
+        let free = self.assembly.is_none() && !self.knocks.boundaries.contains_key(&self.me);
+        if seated && free && !self.is_over() && self.knocks.is_heard(member, self.now) {
             self.outputs.push_back(Output::Knocked(member));
         }
+    }
+
+    /// Whether a member could have a seat from `round` on, for all that is decided: pairs that are apart until later leave it none.
+    pub fn could_seat(&self, member: PeerIx, round: u32) -> bool {
+        let of_it = self.decision.apart_in(round).filter(|&(one, other)| one == member || other == member);
+        of_it.count() <= (self.decision.electorate.hostile as usize).max(self.decision.seats.len() / 2).max(1)
     }
 
     pub(super) fn on_stop(&mut self, before: u32) {

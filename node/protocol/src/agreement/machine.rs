@@ -31,6 +31,8 @@ pub enum Input {
     },
     /// Whose sum I wait for: its call is a reason to stop, a lone call of others is not.
     Awaiting(Option<PeerIx>),
+    /// The version of the model from which the round that I am in started. Who calls with a later one has finished that round, and so can I.
+    Holding(u32),
     /// I would stop before this round, to let in who knocked.
     Stop {
         /// The round.
@@ -108,6 +110,7 @@ pub struct Agreement {
     /// Signs nothing in this epoch: it may have signed what it does not remember.
     pub(super) mute: bool,
     pub(super) awaiting: Option<PeerIx>,
+    pub(super) holding: Option<u32>,
     pub(super) knocks: Knocks,
     pub(super) answers: Answers,
     pub(super) reserves: Reserves,
@@ -170,6 +173,7 @@ impl Agreement {
             assembly: None,
             mute: false,
             awaiting: None,
+            holding: None,
             knocks: Knocks::default(),
             answers: Answers::default(),
             reserves: Reserves::new(me),
@@ -248,6 +252,7 @@ impl Agreement {
             Input::Call(standing) => self.on_call(*standing),
             Input::Received { from, message } => self.on_message(from, message),
             Input::Awaiting(partner) => self.on_awaiting(partner),
+            Input::Holding(version) => self.on_holding(version),
             Input::Stop { before } => self.on_stop(before),
             Input::Reserve(records) => self.on_reserve(records),
             Input::Tick => self.on_tick(),

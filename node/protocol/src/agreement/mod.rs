@@ -21,7 +21,10 @@ mod answers;
 mod blame;
 mod charter;
 mod codec;
+mod credentials;
+pub mod danger;
 mod decision;
+mod file;
 mod fingerprint;
 mod flaw;
 mod gathering;
@@ -45,9 +48,11 @@ mod voting;
 
 pub use charter::{Charter, CharterError, Terms};
 pub use codec::CodecError;
+pub use credentials::{Credentials, CredentialsError};
 pub use decision::{
     Apart, Cause, Certificate, CertificateError, Decided, Decision, Model, Seat, SignedSums, TokenStart,
 };
+pub use file::{DecisionFile, DecisionFileError};
 pub use fingerprint::Fingerprint;
 pub use keys::{BadKey, Ballot, Ed25519, Keys, Kind, Signature, Statement, is_quorum};
 pub use machine::{Agreement, Fault, Input, Output};

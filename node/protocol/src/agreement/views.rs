@@ -47,7 +47,12 @@ impl Agreement {
         if view < assembly.view {
             return self.show_turns(from, view);
         }
-        if newest.as_ref().is_some_and(|known| known == turn || known.place().view > view) {
+        // By its content: whoever has the key can sign the same thing in many ways, and that proves nothing.
+        let is_known = |known: &Arc<Sealed<Turn>>| {
+            let same = (known.place(), known.digest()) == (turn.place(), turn.digest());
+            same || known.place().view > view
+        };
+        if newest.as_ref().is_some_and(is_known) {
             return;
         }
         if !self.is_sound_turn(turn) || !self.shows_its_lock(&message) {
@@ -80,10 +85,11 @@ impl Agreement {
         let rises = heard.windows(2).all(|pair| pair[0].0 < pair[1].0);
         let exists = heard.last().is_none_or(|last| (last.0 as usize) < self.charter.members());
         let has_own = heard.iter().any(|(member, _)| *member == turn.by());
-        let earlier = lock.is_none_or(|(of, _)| of >= 1 && of <= view);
+        // A lock proves itself: who has not come to its view may have heard of it, and shows the newest.
+        let locks = lock.is_none_or(|(of, _)| of >= 1);
         let (charter, keys) = self.tools();
         let ours = turn.place() == self.place(view) && self.has_vote(turn.by());
-        ours && rises && exists && has_own && earlier && turn.is_signed(charter, keys)
+        ours && rises && exists && has_own && locks && turn.is_signed(charter, keys)
     }
 
     fn shows_its_lock(&self, message: &TurnMessage) -> bool {

@@ -28,6 +28,22 @@ pub(crate) trait Fold: Debug + Send + Sync {
     /// A contribution is known of which there is no line: what was in it may have reached others by ways that no line tells of.
     fn lost_line(&mut self) {}
 
+    /// The most contributions of one node for which the run has room.
+    fn room(&self, shape: &Shape) -> u64 {
+        u64::from(shape.rounds)
+    }
+
+    /// A contribution of which only a ledger knows, with the size of its roster where that is on record: charged in full, where nothing better holds.
+    fn on_record(
+        &mut self,
+        _shape: &Shape,
+        tally: &mut Tally,
+        (node, kind): (usize, usize),
+        _among: Option<u32>,
+    ) {
+        tally.charge_in_full(node, kind);
+    }
+
     /// Contributions that are not settled yet, with their kinds.
     fn unsettled(&self) -> Vec<(usize, usize)> {
         Vec::new()
@@ -85,6 +101,18 @@ pub(crate) trait Fold: Debug + Send + Sync {
             Err("") => "local".to_owned(),
             Err(why) => format!("local ({why})"),
         })
+    }
+
+    /// ε of every node towards any `count` others that pool what they saw, whoever they are, and the analysis; `None` where only `local` is known
+    /// to hold for all of them.
+    fn towards_any(
+        &self,
+        _shape: &Shape,
+        _tally: &mut Tally,
+        _count: usize,
+        _local: &[f64],
+    ) -> Option<(Vec<f64>, &'static str)> {
+        None
     }
 
     /// A copy, to look into the future of.

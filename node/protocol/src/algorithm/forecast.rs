@@ -25,6 +25,11 @@ pub(crate) trait Forecast {
     /// What an undisturbed run costs; `local` is what it costs towards somebody who sees everything.
     fn figures(&self, shape: &Shape, local: f64) -> Result<Figures, PlanError>;
 
+    /// The least part of a contribution that counts against a limit in this scope: 1 where it may turn out that all of it was seen.
+    fn least_part(&self, _shape: &Shape, _scope: Scope) -> f64 {
+        1.0
+    }
+
     /// The rule by which a node that knows what each peer saw keeps to ε in a scope, and how many rounds fit; `None` where every contribution
     /// counts in full.
     fn own_rule(

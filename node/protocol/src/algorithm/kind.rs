@@ -12,4 +12,19 @@ impl AlgorithmKind {
     pub fn has_tokens(self) -> bool {
         self == Self::Walk
     }
+
+    /// Whether contributions are added up by all members together, so that masks can hide them.
+    pub fn has_totals(self) -> bool {
+        self == Self::Rounds
+    }
+
+    /// Whether contributions may have noise on integers.
+    pub fn takes_integers(self) -> bool {
+        matches!(self, Self::Rounds | Self::Mean)
+    }
+
+    /// Whether neighbours average their models while they learn.
+    pub fn mixes_models(self) -> bool {
+        self == Self::Gossip
+    }
 }

@@ -1,6 +1,8 @@
 //! An algorithm as a participant runs it.
 
+use crate::agreement::{Certificate, Credentials};
 use crate::core::Core;
+use crate::masks::Masks;
 use crate::node::{Input, Snapshot};
 use crate::settings::Settings;
 use crate::{PeerIx, Time};
@@ -16,6 +18,14 @@ pub(crate) trait Machine: Send {
     /// A message of `from` was malformed, and is not handled.
     fn on_refused(&mut self, _core: &mut Core, _from: PeerIx) {}
 
+    /// Who this participant is to the others, where decisions are signed.
+    fn enroll(&mut self, _credentials: Credentials) {}
+
+    /// What proves the last decision.
+    fn certificate(&self) -> Option<&Certificate> {
+        None
+    }
+
     /// Takes over what was saved before a crash.
     fn restore(&mut self, settings: &Settings, snapshot: &Snapshot);
 
@@ -27,6 +37,9 @@ pub(crate) trait Machine: Send {
 
     /// The round that the node is in, or has finished last.
     fn round(&self) -> u32;
+
+    /// Takes masks, where the algorithm has a use for them.
+    fn wear(&mut self, _masks: Masks) {}
 
     /// The memory of a vector that is not needed any more.
     fn spare_memory(&mut self) -> Option<Vec<f32>> {

@@ -47,7 +47,7 @@ impl Algorithm {
             | AlgorithmKind::Alone
             | AlgorithmKind::Central
             | AlgorithmKind::Local
-            | AlgorithmKind::Fedavg => Ok(Self::Rounds(RoundsSettings::new(config.rounds))),
+            | AlgorithmKind::Fedavg => Ok(Self::Rounds(RoundsSettings::of(config))),
         }
     }
 
@@ -76,7 +76,7 @@ impl Algorithm {
     /// An empty fold over the log of a run.
     pub(crate) fn fold(&self) -> Box<dyn Fold> {
         match self {
-            Self::Rounds(_) => Box::new(rounds::RoundsFold::default()),
+            Self::Rounds(settings) => settings.fold(),
             Self::Gossip(_) => Box::new(gossip::GossipFold::default()),
             Self::Walk(_) => Box::new(walk::WalkFold::default()),
         }
@@ -93,6 +93,11 @@ impl Algorithm {
 
     /// Whether an account settles round by round, pair by pair, so that it is cheap at any time; elsewhere each look prices the whole run.
     pub fn settles_by_round(&self) -> bool {
+        matches!(self, Self::Rounds(_))
+    }
+
+    /// Whether members decide together on roster, model and end.
+    pub fn is_decided(&self) -> bool {
         matches!(self, Self::Rounds(_))
     }
 
@@ -119,6 +124,19 @@ impl Algorithm {
             settings.set_message_noise(config, contribution);
         }
         self
+    }
+
+    /// How well masked rounds of so many members hide a contribution; `None` where there are no masks.
+    pub(crate) fn hidden(&self, among: usize) -> Option<rounds::Hidden> {
+        match self {
+            Self::Rounds(settings) => settings.masks.map(|masks| masks.hidden(among)),
+            Self::Gossip(_) | Self::Walk(_) => None,
+        }
+    }
+
+    /// Whether contributions are masked.
+    pub fn is_masked(&self) -> bool {
+        self.hidden(1).is_some()
     }
 
     /// Tokens that carry the model around; 0 where every node has one.

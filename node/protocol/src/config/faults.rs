@@ -62,6 +62,14 @@ impl Default for Faults {
     }
 }
 
+impl Faults {
+    /// Whether anything but waiting can happen: messages are lost, nodes away or hostile.
+    pub fn can_go_wrong(&self) -> bool {
+        let lists = !(self.crash.is_empty() && self.partition.is_empty() && self.hostile.is_empty());
+        lists || self.drop_prob > 0.0 || self.online_prob < 1.0
+    }
+}
+
 /// Nodes that stop, losing what they had in memory.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]

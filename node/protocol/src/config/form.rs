@@ -145,6 +145,53 @@ impl Form<Option<usize>> for CountOr {
     }
 }
 
+/// A real number, or a word for one that is found; the word is the default.
+pub(super) struct NumberOr {
+    pub(super) word: &'static str,
+    pub(super) rule: Rule,
+}
+
+impl Form<Option<f64>> for NumberOr {
+    fn read(&self, key: &'static str, reader: &Reader<'_>, _: &Config) -> Result<Option<f64>, ConfigError> {
+        reader.number_or(key, self.word, self.rule)
+    }
+
+    fn show(&self, value: &Option<f64>) -> Option<Value> {
+        Some(value.map_or_else(|| word(self.word), Value::Float))
+    }
+
+    fn otherwise(&self, _config: &Config) -> Option<Option<f64>> {
+        Some(None)
+    }
+
+    fn takes(&self) -> String {
+        format!("{:?}, or {}", self.word, self.rule.takes())
+    }
+}
+
+/// A list of names, or a word for all there are; one name alone is a list too.
+pub(super) struct Names {
+    pub(super) all: &'static str,
+}
+
+impl Form<Vec<String>> for Names {
+    fn read(&self, key: &'static str, reader: &Reader<'_>, _: &Config) -> Result<Vec<String>, ConfigError> {
+        reader.names(key, self.all)
+    }
+
+    fn show(&self, value: &Vec<String>) -> Option<Value> {
+        Some(if value.is_empty() { word(self.all) } else { Value::Array(value.iter().map(word).collect()) })
+    }
+
+    fn otherwise(&self, _config: &Config) -> Option<Vec<String>> {
+        Some(Vec::new())
+    }
+
+    fn takes(&self) -> String {
+        format!("list of names, or {:?}", self.all)
+    }
+}
+
 /// A list of whole numbers; one alone is a list too.
 pub(super) struct Counts {
     pub(super) otherwise: &'static [usize],

@@ -19,8 +19,12 @@ pub struct Key {
     pub source: &'static str,
     /// Who decides.
     pub whose: Whose,
+    /// Whether it came later than the first runs: at its default it is left out of the digest, so that those runs stay what they were.
+    pub(super) later: bool,
     /// Other names by which people may know it.
     also: &'static [&'static str],
+    /// Its name before it had this one: taken as well, and kept in digests, so that runs stay what they were.
+    older: Option<&'static str>,
     field: &'static dyn Field,
 }
 
@@ -37,7 +41,7 @@ pub enum Whose {
 
 /// A row of the table.
 pub(super) const fn key(name: &'static str, meaning: &'static str, field: &'static dyn Field) -> Key {
-    Key { name, meaning, source: "", whose: Whose::All, also: &[], field }
+    Key { name, meaning, source: "", whose: Whose::All, later: false, also: &[], older: None, field }
 }
 
 impl Key {
@@ -46,9 +50,24 @@ impl Key {
         Self { also, ..self }
     }
 
+    /// The name that it had before.
+    pub(super) const fn formerly(self, older: &'static str) -> Self {
+        Self { older: Some(older), ..self }
+    }
+
+    /// The name by which digests know it.
+    pub(super) fn first_name(&self) -> &'static str {
+        self.older.unwrap_or(self.name)
+    }
+
     /// Where the default comes from.
     pub(super) const fn because(self, source: &'static str) -> Self {
         Self { source, ..self }
+    }
+
+    /// It came later than others.
+    pub(super) const fn later(self) -> Self {
+        Self { later: true, ..self }
     }
 
     /// Each participant has its own value.
@@ -69,6 +88,11 @@ impl Key {
     /// The value in a configuration, as TOML; `None` where the key says nothing there.
     pub fn show(&self, config: &Config) -> Option<Value> {
         self.field.show(config)
+    }
+
+    /// Whether it says in this configuration what it would say if nobody had written it.
+    pub(super) fn is_default(&self, config: &Config) -> bool {
+        self.field.show(config) == self.field.default(config)
     }
 
     /// The default in the built-in story, as TOML; `None` where nothing is the default.
@@ -112,7 +136,7 @@ pub(super) fn parameters(kind: &str, config: &Config) -> impl Iterator<Item = &'
 
 /// The table's own copy of a name.
 pub(super) fn known(name: &str) -> Option<&'static str> {
-    keys().map(|key| key.name).find(|known| *known == name)
+    keys().find(|key| key.name == name || key.older == Some(name)).map(|key| key.name)
 }
 
 /// Whether keys begin with this word and a dot.

@@ -44,6 +44,14 @@ impl Layer {
         Ok(layer)
     }
 
+    /// What swarms have where nothing else is said: masks from three members on. `privacy.masking = "none"` is without.
+    ///
+    /// # Errors
+    /// None, while the key exists.
+    pub fn with_masks() -> Result<Self, ConfigError> {
+        Self::from_flags("the default", &["privacy.masking=auto"])
+    }
+
     /// The values of `key=value` flags. A value is TOML, or a bare word, which is taken as text.
     ///
     /// # Errors

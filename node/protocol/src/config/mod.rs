@@ -7,6 +7,7 @@
 //! to know of a key is one row of `table`.
 
 mod check;
+mod differing;
 mod duration;
 mod error;
 mod faults;
@@ -15,6 +16,7 @@ mod form;
 mod graph;
 mod keys;
 mod layer;
+mod masking;
 mod page;
 mod read;
 mod show;
@@ -26,6 +28,7 @@ pub use error::{ConfigError, Place};
 pub use faults::{Crash, Faults, Hostile, HostileKind, Partition, Slow};
 pub use keys::{Key, Whose, keys};
 pub use layer::Layer;
+pub use masking::{ExchangeKind, GridChoice, Masking, NoiseKind};
 pub use page::page;
 
 use learn::data::DataSource;
@@ -46,6 +49,8 @@ use crate::work::Adjacency;
 pub struct Config {
     /// Name of the run, and of its folder.
     pub name: String,
+    /// What the run is for, as reports quote it; empty where nobody said so.
+    pub purpose: String,
     /// Number of participants.
     pub nodes: usize,
     /// Rounds; for a walk one round is as many hops as there are nodes.
@@ -68,6 +73,8 @@ pub struct Config {
     pub weights: Weights,
     /// How the data are divided.
     pub partition: PartitionSpec,
+    /// How often the images of a simulated node are turned at most, plus one.
+    pub turned: usize,
     /// The model.
     pub model: ModelSpec,
     /// The optimiser.
@@ -76,6 +83,14 @@ pub struct Config {
     pub algorithm: AlgorithmConfig,
     /// Privacy.
     pub privacy: PrivacyConfig,
+    /// A model of each node's own.
+    pub personal: PersonalConfig,
+    /// Several shared models.
+    pub clusters: ClustersConfig,
+    /// What nodes do before they contribute, besides the number of steps.
+    pub local: LocalConfig,
+    /// How many participants may be hostile; `None`: as many as can be borne.
+    pub hostile: Option<u32>,
     /// How long to wait.
     pub timeouts: Timeouts,
     /// What goes wrong, in a simulation.
@@ -99,6 +114,12 @@ pub struct AlgorithmConfig {
     pub kernel: WalkKernel,
     /// `walk`: number of tokens.
     pub tokens: usize,
+    /// `gossip`: a repair where data differ.
+    pub correction: Correction,
+    /// Node level: probability with which a node takes part in a round.
+    pub check_in: f64,
+    /// `rounds` with masks: how words are added up.
+    pub exchange: ExchangeKind,
 }
 
 /// The algorithms by name.
@@ -170,6 +191,81 @@ pub struct PrivacyConfig {
     pub target: Scope,
     /// A bound on the norm of a record's features that all participants declare; needed to certify `contractive`.
     pub row_norm: Option<f64>,
+    /// Which part of the updates is to be shorter than the clip norm, which then follows them.
+    pub clip_quantile: Option<f64>,
+    /// `rounds`: what hides contributions on their way.
+    pub masking: Masking,
+    /// Which noise contributions have.
+    pub noise: NoiseKind,
+    /// c: members that may pool what they know of masked rounds.
+    pub colluders: usize,
+    /// Fewest honest members whose noise hides a contribution to a masked round.
+    pub least: usize,
+    /// Words of a grid.
+    pub grid: GridChoice,
+    /// L: largest coordinate on a grid, in clip norms; `None`: by the size of a batch.
+    pub largest: Option<usize>,
+}
+
+/// A model of each node's own, in words of a config. The default is empty, for reading into.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub struct PersonalConfig {
+    /// How it is made.
+    pub kind: PersonalKind,
+    /// λ of (λ/2)‖v − θ‖²; `None`: found by cross-validation.
+    pub lambda: Option<f64>,
+    /// Gradient steps, where there is no closed form.
+    pub steps: u64,
+    /// Tensors that are the node's own; empty: all.
+    pub parameters: Vec<String>,
+    /// Part of each simulated node's records that is kept apart to judge its models.
+    pub test_fraction: f64,
+}
+
+/// How a node makes a model of its own.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum PersonalKind {
+    /// It does not.
+    #[default]
+    None,
+    /// The minimiser of its own loss near the shared model.
+    Proximal,
+}
+
+/// Several shared models of which each node takes one, in words of a config. The default is empty, for reading into.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub struct ClustersConfig {
+    /// How many models.
+    pub slots: usize,
+    /// Part of the rounds in which slots are dealt.
+    pub deal: f64,
+    /// Record level: private choices of a node.
+    pub choices: u32,
+    /// Record level: noise of a choice over the clip norm of losses.
+    pub choice_noise: f64,
+    /// Record level: clip norm of a record's losses.
+    pub loss_clip: f64,
+}
+
+/// Local training at node level, in words of a config. The default is empty, for reading into.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub struct LocalConfig {
+    /// μ of (μ/2)‖θ − shared‖² (FedProx).
+    pub proximal: f64,
+    /// Control variates (SCAFFOLD).
+    pub scaffold: bool,
+    /// α of a step after which the model is to be good (Per-FedAvg); 0: none.
+    pub look_ahead: f64,
+}
+
+/// A repair of gossip where data differ.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Correction {
+    /// None.
+    #[default]
+    None,
+    /// D² (Tang et al. 2018).
+    D2,
 }
 
 impl TryFrom<&Layer> for Config {
@@ -216,6 +312,7 @@ impl Config {
     fn blank() -> Self {
         Self {
             name: String::new(),
+            purpose: String::new(),
             nodes: 0,
             rounds: 0,
             local_steps: 0,
@@ -227,10 +324,15 @@ impl Config {
             topology: String::new(),
             weights: Weights::Metropolis,
             partition: PartitionSpec::new(Scheme::Iid),
+            turned: 1,
             model: ModelSpec::Softmax {},
             optimiser: OptimiserSpec::Sgd { radius: None },
             algorithm: AlgorithmConfig::default(),
             privacy: PrivacyConfig::default(),
+            personal: PersonalConfig::default(),
+            clusters: ClustersConfig::default(),
+            local: LocalConfig::default(),
+            hostile: None,
             timeouts: Timeouts::default(),
             faults: Faults::default(),
         }
@@ -239,6 +341,11 @@ impl Config {
     /// The effective configuration as TOML, every key with its value.
     pub fn to_toml(&self) -> String {
         show::text(&show::entries(self))
+    }
+
+    /// f: how many participants may be hostile.
+    pub fn hostile_members(&self) -> u32 {
+        self.hostile.unwrap_or_else(|| crate::agreement::hostile_by_default(self.nodes))
     }
 
     /// The graph, with its size and, where it is random and names no seed, the seed of the run.
@@ -252,7 +359,7 @@ impl Config {
 
     /// Digest of what all participants must share: everything but `data`, of which each has its own, and `faults`, which only a simulation has.
     pub fn digest(&self) -> Digest {
-        Digest::of_text(&show::text(&show::shared(self)))
+        Digest::of_text(&show::text(&show::digested(self)))
     }
 
     /// The keys, of those that participants must share, in which two configurations differ.

@@ -9,7 +9,7 @@ The keys of `murmur sim`, `murmur swarm` and of a swarm file. In a file they sta
 dotted: `--set privacy.epsilon=2`. `murmur sim --dump-config` prints the effective values of all of them.
 
 Times are `\"250ms\"`, `\"1.5s\"` or a number of seconds. A section with a `kind` has the keys of that kind only. Values are the same at all participants, but for
-`data`, which is each participant's own, and `faults`, which only simulations have.
+those marked as each participant's own, and those that only simulations have, such as `faults`.
 
 This page is made from the table in `node/protocol/src/config/table`; a test fails where it is stale, and says how to make it again.
 ";

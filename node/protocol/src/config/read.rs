@@ -149,6 +149,31 @@ impl Reader<'_> {
         }
     }
 
+    /// A number for which the rule holds, or `None` for a word.
+    pub(super) fn number_or(
+        &self,
+        key: &'static str,
+        word: &str,
+        rule: Rule,
+    ) -> Result<Option<f64>, ConfigError> {
+        match self.entry(key).map(|entry| &entry.value) {
+            Some(Value::String(text)) if text == word => Ok(None),
+            _ => self.optional(key, rule),
+        }
+    }
+
+    /// A list of names, one alone, or none for the word that means all.
+    pub(super) fn names(&self, key: &'static str, all: &str) -> Result<Vec<String>, ConfigError> {
+        let bad = || self.bad(key, format!("must be a list of names, or {all:?}"), None);
+        let name = |value: &Value| value.as_str().map(str::to_owned).ok_or_else(bad);
+        match self.entry(key).map(|entry| &entry.value) {
+            None => Ok(Vec::new()),
+            Some(Value::String(text)) if text == all => Ok(Vec::new()),
+            Some(Value::Array(list)) if !list.is_empty() => list.iter().map(name).collect(),
+            Some(value) => Ok(vec![name(value)?]),
+        }
+    }
+
     /// A list of whole numbers from 1 to `most`, or one alone; `what` they are.
     pub(super) fn counts(
         &self,

@@ -4,7 +4,7 @@ use serde::Serialize;
 use toml::Value;
 
 use super::Config;
-use super::keys::{Whose, keys};
+use super::keys::{Key, Whose, keys};
 
 /// A key and its value.
 pub(super) type Shown = (&'static str, Value);
@@ -16,8 +16,17 @@ pub(super) fn entries(config: &Config) -> Vec<Shown> {
 
 /// What all participants must share.
 pub(super) fn shared(config: &Config) -> Vec<Shown> {
-    let shared = keys().filter(|key| key.whose == Whose::All);
-    shared.filter_map(|key| Some((key.name, key.show(config)?))).collect()
+    all_share(config).filter_map(|key| Some((key.name, key.show(config)?))).collect()
+}
+
+/// Keys that all share; those that came later than the first runs only where they are not at their defaults.
+fn all_share(config: &Config) -> impl Iterator<Item = &'static Key> {
+    keys().filter(|key| key.whose == Whose::All && !(key.later && key.is_default(config)))
+}
+
+/// The same under the names that the keys had first, for the digest.
+pub(super) fn digested(config: &Config) -> Vec<Shown> {
+    all_share(config).filter_map(|key| Some((key.first_name(), key.show(config)?))).collect()
 }
 
 /// TOML text: plain keys first, then one section after another.

@@ -25,6 +25,7 @@ fn refused(pairs: &[&str], parts: &[&str]) {
 /// For each key a value that is not the default, with what else it needs.
 const EACH: &[(&str, &[&str])] = &[
     ("name=other", &[]),
+    ("purpose=a question", &[]),
     ("nodes=10", &[]),
     ("rounds=7", &[]),
     ("local_steps=3", &["privacy.adjacency=node"]),
@@ -33,6 +34,7 @@ const EACH: &[(&str, &[&str])] = &[
     ("seed=99", &[]),
     ("data=breast-cancer", &[]),
     ("test_fraction=0.3", &[]),
+    ("turned=2", &[]),
     ("topology=ring", &[]),
     ("weights=max-degree", &[]),
     ("partition.kind=natural", &[]),
@@ -44,6 +46,8 @@ const EACH: &[(&str, &[&str])] = &[
     ("model.hidden=[8, 4]", &["model.kind=mlp"]),
     ("model.activation=tanh", &["model.kind=mlp"]),
     ("model.penalty=0.5", &["model.kind=ridge"]),
+    ("model.clipping=trainer", &["model.kind=external"]),
+    ("model.initial=first.safetensors", &["model.kind=external"]),
     ("optimiser.kind=adam", &[]),
     ("optimiser.radius=5", &[]),
     ("optimiser.momentum=0.5", &["optimiser.kind=momentum"]),
@@ -54,13 +58,40 @@ const EACH: &[(&str, &[&str])] = &[
     ("algorithm.message_noise=0.5", &[]),
     ("algorithm.kernel=lazy", &[]),
     ("algorithm.tokens=4", &[]),
+    (
+        "algorithm.correction=d2",
+        &["algorithm.kind=gossip", "weights=lazy-metropolis", "privacy.target=local"],
+    ),
+    ("algorithm.check_in=0.5", &["privacy.adjacency=node"]),
+    ("algorithm.exchange=doubling", &[]),
     ("privacy.epsilon=3", &[]),
     ("privacy.delta=1e-6", &[]),
     ("privacy.noise_multiplier=1.5", &[]),
     ("privacy.clip_norm=0.7", &[]),
-    ("privacy.adjacency=node", &[]),
+    ("privacy.unit=node", &[]),
     ("privacy.target=mean", &[]),
     ("privacy.row_norm=2", &[]),
+    ("privacy.clip_quantile=0.5", &["privacy.adjacency=node"]),
+    ("privacy.masking=pairwise", &[]),
+    ("privacy.noise=discrete", &[]),
+    ("privacy.colluders=3", &["privacy.masking=pairwise"]),
+    ("privacy.least=5", &["privacy.masking=pairwise"]),
+    ("privacy.grid=64", &["privacy.noise=discrete"]),
+    ("privacy.largest=7", &["privacy.noise=discrete"]),
+    ("personal.kind=proximal", &[]),
+    ("personal.lambda=0.1", &[]),
+    ("personal.steps=7", &[]),
+    ("personal.parameters=[\"linear.bias\"]", &[]),
+    ("personal.test_fraction=0.5", &[]),
+    ("clusters.slots=3", &[]),
+    ("clusters.deal=0.2", &[]),
+    ("clusters.choices=5", &[]),
+    ("clusters.choice_noise=9", &[]),
+    ("clusters.loss_clip=2", &[]),
+    ("local.proximal=0.1", &["privacy.adjacency=node"]),
+    ("local.scaffold=true", &["privacy.adjacency=node", "privacy.target=local"]),
+    ("local.look_ahead=0.1", &["privacy.adjacency=node"]),
+    ("members.hostile=1", &[]),
     ("timeouts.resend=20ms", &[]),
     ("timeouts.silence=3", &[]),
     ("timeouts.give_up=5min", &[]),
@@ -94,7 +125,8 @@ fn every_key_can_be_set_and_changes_the_config() {
         assert_ne!(changed, base, "{pair}");
         assert_eq!(Config::from_toml(&changed.to_toml(), "dump").unwrap(), changed, "{pair}");
         let key = pair.split_once('=').unwrap().0;
-        if key != "data" && !key.starts_with("faults.") {
+        let whose = keys().find(|known| known.name == key).unwrap().whose;
+        if whose == Whose::All {
             assert!(changed.differing_keys(&base).contains(&key), "{pair}");
             assert_ne!(changed.digest(), base.digest(), "{pair}");
         } else {
@@ -163,7 +195,7 @@ fn a_topology_with_a_size_decides_the_number_of_nodes() {
 fn unknown_keys_are_refused_with_the_nearest_known_one() {
     refused(&["privacy.epsilom=2"], &["`privacy.epsilom`", "did you mean `privacy.epsilon`?", "--set"]);
     refused(&["epsilon=2"], &["did you mean `privacy.epsilon`?"]);
-    refused(&["banana=2"], &["known are name, nodes"]);
+    refused(&["banana=2"], &["known are name, purpose, nodes"]);
     refused(&["privacy=2"], &["section", "privacy.epsilon"]);
     refused(&["faults.crash=[{ nodez = [1], at = 1 }]"], &["faults.crash.nodez", "faults.crash.nodes"]);
     let error = Config::from_toml("nodes = 4\n[privacy]\nepsilon = 1\nclip = 2\n", "run.toml").unwrap_err();
@@ -185,7 +217,7 @@ fn bad_values_are_refused_with_key_value_and_place() {
         ("privacy.epsilon=0", ["privacy.epsilon = 0", "inf"]),
         ("privacy.epsilon=nan", ["privacy.epsilon = nan", "positive"]),
         ("privacy.delta=1", ["privacy.delta = 1", "below 1"]),
-        ("privacy.adjacency=people", ["privacy.adjacency", "record, node"]),
+        ("privacy.adjacency=people", ["privacy.unit", "record, person, node"]),
         ("algorithm.kind=gosip", ["gosip", "did you mean `gossip`?"]),
         ("algorithm.accelerate=7", ["algorithm.accelerate = 7", "true or false"]),
         ("algorithm.schedule=doublin", ["doublin", "schedule"]),
@@ -207,7 +239,13 @@ fn bad_values_are_refused_with_key_value_and_place() {
         ("faults.crash=[{ nodes = [1], at = \"soon\" }]", ["faults.crash", "soon"]),
         ("faults.partition=[{ fraction = 0.5, from = 2, until = 1 }]", ["faults.partition", "later"]),
         ("faults.hostile=[{ nodes = [1], kind = \"rude\" }]", ["faults.hostile", "rude"]),
-        ("local_steps=2", ["local_steps = 2", "privacy.adjacency"]),
+        ("local_steps=2", ["local_steps = 2", "privacy.unit"]),
+        ("personal.lambda=-1", ["personal.lambda = -1", "not negative"]),
+        ("personal.kind=ditto", ["ditto", "none, proximal"]),
+        ("clusters.slots=65", ["clusters.slots = 65", "64"]),
+        ("local.proximal=0.1", ["local.proximal = 0.1", "one record moves the state"]),
+        ("algorithm.check_in=0", ["algorithm.check_in = 0", "above 0"]),
+        ("privacy.clip_quantile=0.5", ["privacy.clip_quantile = 0.5", "privacy.unit"]),
         ("name=../up", ["name", "folder"]),
         ("seed=-1", ["seed = -1", "whole number"]),
     ] {
@@ -259,5 +297,90 @@ proptest! {
     fn no_text_makes_it_panic(text in "\\PC{0,80}", key in 0..EACH.len(), value in "\\PC{0,20}") {
         let _ = Config::from_toml(&text, "text");
         let _ = with(&[&format!("{}={value}", EACH[key].0.split_once('=').unwrap().0)]);
+    }
+}
+
+/// The rules of what may be claimed where data differ, each named in the hint.
+#[test]
+fn state_that_no_analysis_covers_is_refused() {
+    for kind in ["gossip", "walk", "local"] {
+        let pairs = [format!("algorithm.kind={kind}"), "clusters.slots=3".to_owned()];
+        let pairs: Vec<&str> = pairs.iter().map(String::as_str).collect();
+        refused(&pairs, &["clusters.slots = 3", "algorithm.kind = \"rounds\""]);
+    }
+    let node = "privacy.adjacency=node";
+    refused(&[node, "local.scaffold=true"], &["own noise", "privacy.target = \"local\""]);
+    refused(&[node, "local.scaffold=true", "privacy.noise_multiplier=1"], &["own noise"]);
+    let gossip = ["algorithm.kind=gossip", "algorithm.correction=d2"];
+    refused(&[&gossip[..], &["weights=lazy-metropolis"]].concat(), &["own noise"]);
+    refused(&[&gossip[..], &["privacy.epsilon=inf"]].concat(), &["lazy-metropolis"]);
+    refused(&["algorithm.correction=d2", "privacy.epsilon=inf"], &["gossip"]);
+    refused(&[node, "privacy.clip_quantile=0.5", "optimiser.kind=adam"], &["optimiser.kind = \"sgd\""]);
+    // A person has several records: nothing that records may not have is free for persons.
+    for state in
+        ["clusters.slots=3", "local.proximal=0.1", "privacy.clip_quantile=0.5", "algorithm.check_in=0.5"]
+    {
+        refused(&["privacy.unit=person", state], &["privacy.unit = \"person\"", "privacy.unit = \"node\""]);
+    }
+    for fine in [
+        &[node, "local.scaffold=true", "privacy.epsilon=inf"][..],
+        &[node, "local.scaffold=true", "privacy.target=local"],
+        &[&gossip[..], &["weights=lazy-metropolis", "privacy.epsilon=inf"]].concat(),
+        &["clusters.slots=3"],
+    ] {
+        assert!(with(fine).is_ok(), "{fine:?}");
+    }
+}
+
+#[test]
+fn masks_need_a_total_three_members_somebody_to_hide_behind_and_integers() {
+    let masks = "privacy.masking=pairwise";
+    for kind in ["gossip", "walk", "mean"] {
+        refused(
+            &[masks, &format!("algorithm.kind={kind}")],
+            &["masks cancel only", kind, "privacy.masking = \"none\""],
+        );
+    }
+    refused(&[masks, "nodes=2"], &["nodes = 2", "each knows the other's part"]);
+    refused(&[masks, "nodes=5", "privacy.colluders=4"], &["privacy.colluders = 4", "at most 3"]);
+    refused(
+        &[masks, "nodes=5", "privacy.colluders=3", "privacy.least=3"],
+        &["privacy.least = 3", "2 members are left"],
+    );
+    refused(&[masks, "privacy.noise=gaussian"], &["privacy.noise = \"gaussian\"", "integers"]);
+    refused(&[masks, "privacy.noise_multiplier=0"], &["privacy.noise_multiplier = 0", "hides nothing"]);
+    refused(&["privacy.masking=gopa"], &["not there yet", "pairwise"]);
+    refused(
+        &["algorithm.exchange=halving"],
+        &["algorithm.exchange = \"halving\"", "see others' contributions"],
+    );
+    refused(
+        &["privacy.noise=discrete", "algorithm.kind=gossip"],
+        &["privacy.noise = \"discrete\"", "gossip"],
+    );
+    // What a comparison has no use for does not stand in its way.
+    assert_eq!(with(&[masks, "algorithm.kind=central"]).unwrap().privacy.masking, Masking::Unsaid);
+}
+
+#[test]
+fn colluders_are_fewer_than_a_third_and_auto_masks_where_it_can() {
+    for (nodes, colluders) in [("nodes=3", 1), ("nodes=7", 2), ("nodes=64", 21)] {
+        assert_eq!(with(&[nodes]).unwrap().privacy.colluders, colluders);
+    }
+    let auto = |pairs: &[&str]| with(&[&["privacy.masking=auto"], pairs].concat()).unwrap().privacy.masking;
+    assert_eq!((auto(&[]), auto(&["nodes=3"])), (Masking::Pairwise, Masking::Pairwise));
+    for without in [
+        "nodes=2",
+        "algorithm.kind=gossip",
+        "privacy.epsilon=inf",
+        "privacy.noise_multiplier=0",
+        "privacy.noise=gaussian",
+    ] {
+        assert_eq!(auto(&[without]), Masking::Unsaid, "{without}");
+    }
+    // Said or not, what was decided comes back from what is shown.
+    for pairs in [&["privacy.masking=auto"][..], &["privacy.masking=none"], &[]] {
+        let config = with(pairs).unwrap();
+        assert_eq!(Config::from_toml(&config.to_toml(), "shown").unwrap(), config);
     }
 }

@@ -3,6 +3,7 @@
 use privacy::event::DpEvent;
 use serde::{Deserialize, Serialize};
 
+use super::declared::Declared;
 use crate::values::Digest;
 use crate::{PeerIx, Time};
 
@@ -51,6 +52,15 @@ pub enum RunEvent {
         /// Whether its noise comes from a private source from now on.
         private_noise: bool,
     },
+    /// What a node declares about itself, for its own report; written by the driver at every start.
+    Declared(Box<Declared>),
+    /// What a member is called: as the swarm file says, or as the member said over a channel that its key secures.
+    Named {
+        /// Who.
+        peer: PeerIx,
+        /// Its name.
+        name: String,
+    },
     /// A contribution was recorded durably and may now be sent.
     Released {
         /// Round; for a walk the hop of the token.
@@ -64,6 +74,9 @@ pub enum RunEvent {
         /// The event, where it is not the one of the run's first line.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         release: Option<DpEvent>,
+        /// `rounds` with masks: how many members hide it.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        among: Option<u32>,
         /// Training loss before the step, on the node's own data. Not private: for the node's own eyes.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         loss: Option<f64>,
@@ -85,6 +98,14 @@ pub enum RunEvent {
         members: Vec<PeerIx>,
         /// The model from which it starts.
         model: Digest,
+        /// Members that are no partners before a round, where a round broke between them.
+        #[serde(default, skip_serializing_if = "Vec::is_empty")]
+        apart: Vec<(PeerIx, PeerIx, u32)>,
+    },
+    /// `rounds`: too few members are here to decide; the node waits for these.
+    Waiting {
+        /// Who is missing.
+        missing: Vec<PeerIx>,
     },
     /// `rounds`: a round ended with the mean of all contributions.
     RoundDone {
@@ -227,6 +248,10 @@ pub enum FaultKind {
     WrongDigest,
     /// A message of an old round that had been here before.
     Replay,
+    /// A statement without the signature that it needs.
+    BadSignature,
+    /// It signed what no honest member signs: two different statements, or one that does not follow.
+    Proven,
 }
 
 impl FaultKind {
@@ -238,7 +263,9 @@ impl FaultKind {
             | Self::WrongLength
             | Self::NotFinite
             | Self::TooLarge
-            | Self::WrongDigest => true,
+            | Self::WrongDigest
+            | Self::BadSignature
+            | Self::Proven => true,
             // The network may repeat a message, however late.
             Self::WrongSender | Self::WrongRound | Self::Contradiction | Self::Flood | Self::Replay => false,
         }

@@ -35,6 +35,18 @@ impl Place {
 }
 
 impl RunEvent {
+    /// The round that a line tells of, from 0, where it tells of one; a walk counts hops.
+    pub fn round(&self) -> Option<u32> {
+        match self {
+            Self::Released { round, .. }
+            | Self::RoundDone { round, .. }
+            | Self::RoundBroken { round, .. }
+            | Self::Mixed { round, .. } => Some(*round),
+            Self::Held { hop, .. } => Some(*hop),
+            _ => None,
+        }
+    }
+
     /// Where an event belongs. One that belongs to no round comes where its node is.
     pub fn place(&self) -> Place {
         let (round, part) = match self {
@@ -50,9 +62,12 @@ impl RunEvent {
             }
             Self::Run { .. }
             | Self::Resumed { .. }
+            | Self::Declared(_)
+            | Self::Named { .. }
             | Self::PeerFault { .. }
             | Self::Late { .. }
             | Self::Outside { .. }
+            | Self::Waiting { .. }
             | Self::LostLines { .. }
             | Self::Finished { .. } => (0, Part::Beginning),
         };

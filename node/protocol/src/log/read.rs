@@ -80,18 +80,31 @@ impl std::fmt::Display for How {
     }
 }
 
+/// How every line begins.
+const BEGINNING: &[u8] = b"{\"t\":";
+
 impl Lost {
     fn of(line: u64, text: &[u8], error: &serde_json::Error) -> Self {
-        if !error.is_eof() {
+        // Where the beginning of another line is inside, more than one is lost, and the first speaks for itself only.
+        let beginnings = text.windows(BEGINNING.len()).filter(|at| *at == BEGINNING).count();
+        if !error.is_eof() || beginnings > 1 || text.iter().all(u8::is_ascii_whitespace) {
             return Self { line, how: How::Damaged, node: None, event: None };
         }
         let (node, event) = beginning(text);
         Self { line, how: How::Cut, node, event }
     }
 
-    /// Whether the line may have told of a contribution, or of who saw one. Only a beginning that says otherwise is believed.
+    /// Whether the line may have told of a contribution. Only a beginning that says otherwise is believed.
     pub fn may_cost(&self) -> bool {
-        !matches!(self.event.as_deref(), Some("run" | "refused" | "peer_fault" | "late" | "finished"))
+        self.may_tell() && self.event.as_deref() != Some("refused")
+    }
+
+    /// Whether the line may have told that somebody was, or could have been, sent something: one that was refused goes on mixing, and sends.
+    pub fn may_tell(&self) -> bool {
+        !matches!(
+            self.event.as_deref(),
+            Some("run" | "declared" | "named" | "peer_fault" | "late" | "finished")
+        )
     }
 }
 
@@ -155,7 +168,7 @@ impl Reader {
 
     fn take(&mut self, text: &[u8], each: &mut impl FnMut(LogLine)) {
         self.line += 1;
-        if text.iter().all(u8::is_ascii_whitespace) {
+        if text.is_empty() {
             return;
         }
         match serde_json::from_slice(text) {
@@ -280,6 +293,16 @@ mod tests {
         assert_eq!(log.lines.len(), 2);
         assert_eq!(log.lost, [Lost { line: 2, how: How::Damaged, node: None, event: None }]);
         assert!(log.lost[0].may_cost());
+    }
+
+    #[test]
+    fn two_lines_in_one_and_blanks_are_damage_of_anybody() {
+        let cut = b"{\"t\":0,\"node\":1,\"event\":\"peer_fault\",\"round\":";
+        let next = text(&[refused(2, 1)]);
+        let log = Log::of_bytes(&[cut, next.as_slice(), b"      \n", &next].concat());
+        let damage = |line| Lost { line, how: How::Damaged, node: None, event: None };
+        assert_eq!((log.lines.len(), log.lost.as_slice()), (1, [damage(1), damage(2)].as_slice()));
+        assert!(log.lost.iter().all(Lost::may_cost));
     }
 
     #[test]

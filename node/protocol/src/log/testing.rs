@@ -8,7 +8,7 @@ pub(super) fn line(node: PeerIx, time: u64, event: RunEvent) -> LogLine {
 }
 
 pub(super) fn released(node: PeerIx, round: u32) -> LogLine {
-    let event = RunEvent::Released { round, token: 0, generation: 0, release: None, loss: None };
+    let event = RunEvent::Released { round, token: 0, generation: 0, release: None, among: None, loss: None };
     line(node, 100 * u64::from(round), event)
 }
 

@@ -5,11 +5,13 @@ use learn::gradient::GradientError;
 use learn::model::ModelError;
 use learn::optimiser::OptimiserError;
 use learn::partition::PartitionError;
+use learn::personal::UnknownTensor;
 use privacy::mechanisms::MechanismError;
 use thiserror::Error;
 use topology::Hint;
 use topology::{SpecError, TopologyError};
 
+use super::external::ExternalError;
 use crate::account::PlanError;
 
 /// An error of preparing a run. [`SetupError::hint`] says what to try instead.
@@ -66,12 +68,18 @@ pub enum SetupError {
     /// A clip norm outside its range.
     #[error("cannot clip")]
     Clip(#[from] MechanismError),
+    /// A grid that has no room for the run.
+    #[error("cannot make the grid of integer noise")]
+    Grid(#[source] MechanismError),
     /// A budget that cannot be met.
     #[error("cannot find the noise for the budget")]
     Budget(#[from] PlanError),
     /// A limit of this node alone that cannot be kept.
     #[error("this node cannot take part within its own limit")]
     OwnLimit(#[source] PlanError),
+    /// A trainer that is not fit.
+    #[error("cannot take the trainer")]
+    External(#[from] ExternalError),
     /// Whole batches where nobody knows how many records others have.
     #[error("`batch_size = \"all\"` needs to know how many records every node has")]
     NeedsBatchSize,
@@ -83,15 +91,32 @@ pub enum SetupError {
         /// What was declared.
         declared: f64,
     },
+    /// A node without records to judge its own models by.
+    #[error(
+        "node {node} has {records} records: `personal.test_fraction = {fraction}` of them is less than one"
+    )]
+    NoTestPart {
+        /// Which.
+        node: usize,
+        /// Its records.
+        records: usize,
+        /// The part that was to be kept apart.
+        fraction: f64,
+    },
+    /// A tensor that is to be a node's own and that the model does not have.
+    #[error("`personal.parameters`: {0}")]
+    Tensor(#[from] UnknownTensor),
     /// Fewer records than every participant was said to have.
     #[error(
-        "{records} records are fewer than the {declared} that `partition.min_size` promises of every participant"
+        "{records} {what} are fewer than the {declared} that `partition.min_size` promises of every participant"
     )]
     TooFewRecords {
         /// Own records.
         records: usize,
         /// What was declared.
         declared: usize,
+        /// `records` or `persons`.
+        what: &'static str,
     },
 }
 
@@ -111,14 +136,19 @@ impl Hint for SetupError {
             Self::TooManyHops { .. } => Some("use fewer rounds or more `algorithm.tokens`".into()),
             Self::Sampling(error) => error.hint(),
             Self::Optimiser(error) => error.hint(),
-            Self::Clip(error) => error.hint(),
+            Self::Clip(error) | Self::Grid(error) => error.hint(),
             Self::Budget(error) | Self::OwnLimit(error) => error.hint(),
+            Self::External(error) => error.hint(),
             Self::NeedsBatchSize => Some(
                 "agree on a number, such as `batch_size = 32`: sums are divided by it at every node".into(),
             ),
             Self::RowNorm { .. } => Some(
                 "scale the rows (`data = \"…:scale=l2\"`), or agree on a larger `privacy.row_norm`".into(),
             ),
+            Self::NoTestPart { .. } => Some(
+                "use a larger `partition.min_size`, or `personal.test_fraction = 0` to judge nothing".into(),
+            ),
+            Self::Tensor(error) => Some(format!("name some of {}, or \"all\"", error.known)),
             Self::TooFewRecords { .. } => Some("agree on a smaller `partition.min_size`".into()),
         }
     }

@@ -4,18 +4,25 @@
 //! participants that hold only their own data come to the same [`Settings`].
 
 mod data;
+mod differing;
 mod error;
+mod external;
+mod mechanism;
 mod plan;
 mod recommend;
+mod step;
 
 pub use error::SetupError;
+pub use external::ExternalError;
+pub(crate) use external::ZEROS;
 pub use recommend::recommended;
 
 use std::sync::Arc;
 
 use learn::data::{CoinOf, DataError, Dataset, Loaded, hold_out_by_coin};
 use learn::model::{self, Model, ModelError};
-use learn::optimiser::{LocalSteps, OptimiserSpec, Schedule as StepSizes};
+use learn::optimiser::{LocalSteps, StepSizes};
+use learn::personal::Personal;
 use learn::saved::About;
 use learn::schema::Schema;
 use privacy::clip::ClipNorm;
@@ -27,10 +34,10 @@ use crate::account::{self, Planned, Shape};
 use crate::algorithm::Algorithm;
 use crate::config::Config;
 use crate::log::{LogLine, RunEvent};
-use crate::settings::{RunId, Scope, Settings, StepRule};
+use crate::settings::{RunId, Scope, Settings};
 use crate::values::{Digest, Values};
-use crate::work::{Adjacency, BuiltIn, Unit, Work, WorkSettings};
-use data::Sizes;
+use crate::work::{Adjacency, BuiltIn, Layout, Mechanism, Unit, Work, WorkSettings};
+use data::{Records, Sizes};
 
 /// The graph of a configuration.
 pub(crate) fn graph(config: &Config) -> Result<Arc<topology::Graph>, SetupError> {
@@ -59,6 +66,12 @@ pub struct Setup {
     pub model: Arc<dyn Model>,
     /// Records of each node; one entry where only the own data are known.
     pub train: Arc<[Dataset]>,
+    /// Records of each node to judge its own models by; empty where nobody asked for that.
+    pub own_tests: Arc<[Dataset]>,
+    /// What travels as one vector.
+    pub layout: Layout,
+    /// How nodes make models of their own, where they do.
+    pub personal: Option<Arc<Personal>>,
     /// Records to test on, common to all or, at a real node, its own; `None` where there are none.
     pub test: Option<Dataset>,
     /// What all agreed on about their records, where they did.
@@ -78,13 +91,14 @@ impl Setup {
     /// # Errors
     /// Data that cannot be read, divided or learnt from; a graph that cannot be made; a budget that no noise meets.
     pub fn new(config: Config) -> Result<Self, SetupError> {
-        let (train, test) = data::load(&config)?;
-        let sizes = Sizes::of_all(&train);
+        let records = data::load(&config)?;
+        let train = &records.train;
+        let sizes = Sizes::of_all(&config, train)?;
         let row_norm =
-            data::row_norm(&config, &train)?.or_else(|| data::norm_by_scaling(&config.data, &train[0]));
+            data::row_norm(&config, train)?.or_else(|| data::norm_by_scaling(&config.data, &train[0]));
         let model = config.model.build(&train[0])?.into();
         let schema = config.data.schema.as_deref().map(Schema::load).transpose().map_err(DataError::from)?;
-        let setup = Self::assemble(config, model, (train, test), sizes, row_norm)?;
+        let setup = Self::assemble(config, model, records, sizes, row_norm)?;
         Ok(Self { schema: schema.map(Arc::new), ..setup })
     }
 
@@ -98,10 +112,10 @@ impl Setup {
         config: Config,
         build: impl FnOnce(&Dataset) -> Result<Arc<dyn Model>, ModelError>,
     ) -> Result<Self, SetupError> {
-        let (train, test) = data::load(&config)?;
-        let model = build(&train[0])?;
-        let sizes = Sizes::of_all(&train);
-        Self::assemble(config, model, (train, test), sizes, None)
+        let records = data::load(&config)?;
+        let model = build(&records.train[0])?;
+        let sizes = Sizes::of_all(&config, &records.train)?;
+        Self::assemble(config, model, records, sizes, None)
     }
 
     /// Prepares one real participant, which has only its own data.
@@ -113,14 +127,18 @@ impl Setup {
     /// As [`new`](Self::new); fewer records than `partition.min_size`; a row above the declared `privacy.row_norm`.
     pub fn for_node(config: Config, own: Dataset, test: Option<Dataset>) -> Result<Self, SetupError> {
         let declared = config.partition.min_size;
-        if own.len() < declared {
-            return Err(SetupError::TooFewRecords { records: own.len(), declared });
+        let units = data::units(&config, &own)?;
+        if units < declared {
+            let what = if config.privacy.adjacency == Adjacency::Person { "persons" } else { "records" };
+            return Err(SetupError::TooFewRecords { records: units, declared, what });
         }
         let train = vec![own];
         let row_norm = data::row_norm(&config, &train)?;
         let sizes = Sizes { smallest: declared, largest: None, mean: None };
         let model = config.model.build(&train[0])?.into();
-        Self::assemble(config, model, (train, test), sizes, row_norm)
+        // Whoever has own records to test on judges its own models by them.
+        let own_tests = test.iter().cloned().collect();
+        Self::assemble(config, model, Records { train, own_tests, test }, sizes, row_norm)
     }
 
     /// Prepares one real participant from what it loaded. Where the data have no test part of their own, `test_fraction` of the records is kept apart
@@ -139,7 +157,8 @@ impl Setup {
         let apart = config.test_fraction > 0.0 && config.algorithm.kind.trains();
         let (train, test) = match loaded.test {
             None if apart => {
-                let persons = schema.as_ref().is_some_and(|schema| schema.person.is_some());
+                let persons = config.privacy.adjacency == Adjacency::Person
+                    || schema.as_ref().is_some_and(|schema| schema.person.is_some());
                 let coin_of = if persons { CoinOf::Group } else { CoinOf::Record };
                 let parts = hold_out_by_coin(&loaded.train, config.test_fraction, config.seed, coin_of)?;
                 (parts.train.compact(), Some(parts.test).filter(|test| !test.is_empty()))
@@ -154,10 +173,7 @@ impl Setup {
     pub fn about(&self) -> About {
         let mut about = About::of(&self.config.model, &self.train[0], self.schema.as_deref());
         let planned = |epsilon: f64| if epsilon.is_finite() { epsilon.to_string() } else { "inf".into() };
-        let adjacency = match self.config.privacy.adjacency {
-            Adjacency::Record => "record",
-            Adjacency::Node => "node",
-        };
+        let adjacency = self.config.privacy.adjacency.word();
         about.facts.extend(
             [
                 ("run", self.config.name.clone()),
@@ -186,6 +202,7 @@ impl Setup {
     #[must_use]
     pub fn of_node(mut self, node: usize) -> Self {
         self.train = [self.train[node].clone()].into();
+        self.own_tests = self.own_tests.get(node).cloned().into_iter().collect();
         self.built_in()
     }
 
@@ -238,34 +255,44 @@ impl Setup {
     fn assemble(
         config: Config,
         model: Arc<dyn Model>,
-        (train, test): (Vec<Dataset>, Option<Dataset>),
+        records: Records,
         sizes: Sizes,
         row_norm: Option<f64>,
     ) -> Result<Self, SetupError> {
-        let initial = model.initial(config.seed);
-        model::check(model.as_ref(), &initial, &train[0])?;
+        let Records { train, own_tests, test } = records;
+        model::check(model.as_ref(), &model.initial(config.seed), &train[0])?;
+        let personal = differing::personal(&config, model.as_ref())?;
         config.optimiser.build(1)?;
         let digest = config.digest();
         let run_id = run_id(&config);
-        let rho = row_norm.and_then(|norm| rho(&config, model.as_ref(), norm, sizes));
+        let rho = row_norm.and_then(|norm| step::rho(&config, model.as_ref(), norm, sizes));
         let mut settings = Settings {
             run: run_number(&run_id),
             key: RunKey::new(&run_id),
             nodes: config.nodes,
             rounds: Algorithm::rounds(&config)?,
             algorithm: Algorithm::of(&config, &run_id)?,
-            initial: Values::derived(initial),
-            step: step_rule(&config, model.as_ref()),
+            initial: Values::derived(differing::initial(&config, model.as_ref())),
+            step: step::step_rule(&config, model.as_ref()),
             release: DpEvent::NonPrivate,
             largest_norm: f64::INFINITY,
+            mechanism: Mechanism::Reals,
             budget: Vec::new(),
             timeouts: config.timeouts,
+            hostile: config.hostile_members(),
+            certify: config.faults.can_go_wrong(),
         };
         let plan = plan::plan(&config, &shape(&config, &settings, rho), sizes)?;
-        let work = work(&config, model.as_ref(), plan.planned.noise_multiplier, sizes)?;
+        let mut work = work(&config, model.as_ref(), plan.planned.noise_multiplier, sizes)?;
+        let layout = differing::layout(&config, model.as_ref());
+        work.differing = differing::differing(&config, layout, &settings, work.noise_multiplier);
         let parameters = settings.initial.len();
-        let (contribution_noise, largest_norm) = work.sizes(parameters, sizes.largest);
+        let (contribution_noise, mut largest_norm) = work.sizes(parameters, sizes.largest);
+        if differing::is_unbounded(&config) {
+            largest_norm = f64::INFINITY;
+        }
         settings.algorithm = settings.algorithm.with_message_noise(&config, contribution_noise);
+        settings.mechanism = mechanism::mechanism(&config, &work, parameters, sizes)?;
         (settings.release, settings.budget, settings.largest_norm) =
             (plan.release, plan.budget, largest_norm);
         let (work, train) = (Arc::new(work), Arc::<[Dataset]>::from(train));
@@ -276,6 +303,9 @@ impl Setup {
             work,
             model,
             train,
+            layout,
+            own_tests: own_tests.into(),
+            personal: personal.map(Arc::new),
             test,
             schema: None,
             planned: plan.planned,
@@ -315,8 +345,10 @@ impl Shape {
             private_noise: *private_noise,
             noise: Vec::new(),
             message_noise: config.algorithm.message_noise,
-            made: None,
+            colluders: Some(config.privacy.colluders),
             witnesses: None,
+            kept: differing::kept(config),
+            own_noise_returns: differing::own_noise_returns(config),
         })
     }
 }
@@ -330,6 +362,9 @@ fn shape(config: &Config, settings: &Settings, rho: Option<f64>) -> Shape {
     Shape::new(settings, config.privacy.adjacency, config.privacy.delta)
         .with_rho(rho)
         .with_message_noise(config.algorithm.message_noise)
+        .with_kept(differing::kept(config))
+        .with_own_noise(differing::own_noise_returns(config))
+        .with_colluders(config.privacy.colluders)
 }
 
 /// Name, shared configuration and seed, in eight bytes.
@@ -351,7 +386,13 @@ fn work(
             batch: config.batch_size.map(|batch| batch as f64),
             common: sizes.common_scale(config, model)?,
         },
+        (true, Adjacency::Person) => Unit::Person {
+            batch: config.batch_size.map(|batch| batch as f64),
+            common: sizes.common_scale(config, model)?,
+        },
         (true, Adjacency::Node) => Unit::Node {
+            proximal: config.local.proximal,
+            ahead: config.local.look_ahead,
             local: LocalSteps {
                 steps: config.local_steps,
                 batch: config.batch_size.unwrap_or(usize::MAX),
@@ -362,50 +403,7 @@ fn work(
         },
     };
     let clip = ClipNorm::new(config.privacy.clip_norm)?;
-    Ok(WorkSettings { unit, clip, noise_multiplier, with_loss: true })
-}
-
-/// Records: the optimiser steps with the learning rate. Nodes: they did so on their own, and the mean of their updates is applied as it is.
-fn step_rule(config: &Config, model: &dyn Model) -> StepRule {
-    match config.privacy.adjacency {
-        Adjacency::Record => StepRule {
-            sizes: StepSizes::Constant { step_size: config.learning_rate },
-            optimiser: config.optimiser,
-            penalty: model.penalty(),
-        },
-        Adjacency::Node => StepRule {
-            sizes: StepSizes::Constant { step_size: 1.0 },
-            optimiser: match config.optimiser {
-                // A ball is kept by everybody, noise or not.
-                OptimiserSpec::Sgd { radius } => OptimiserSpec::Sgd { radius },
-                OptimiserSpec::Momentum { .. } | OptimiserSpec::Adam {} => {
-                    OptimiserSpec::Sgd { radius: None }
-                }
-            },
-            // The local steps had it already.
-            penalty: 0.0,
-        },
-    }
-}
-
-/// ρ of one step on records; nothing is certified for several local steps or for optimisers with a memory.
-fn rho(config: &Config, model: &dyn Model, row_norm: f64, sizes: Sizes) -> Option<f64> {
-    let plain = matches!(config.optimiser, OptimiserSpec::Sgd { .. });
-    if config.privacy.adjacency != Adjacency::Record || !plain {
-        return None;
-    }
-    let weight = match config.batch_size {
-        None => sizes.largest? as f64 / sizes.mean?,
-        // A Poisson sample may happen to be everything.
-        Some(batch) => sizes.largest? as f64 / batch as f64,
-    };
-    model::certified_rho(
-        model,
-        row_norm,
-        config.learning_rate,
-        Some(config.privacy.clip_norm),
-        weight.max(1.0),
-    )
+    Ok(WorkSettings { unit, clip, noise_multiplier, with_loss: true, differing: None })
 }
 
 #[cfg(test)]

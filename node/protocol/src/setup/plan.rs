@@ -1,6 +1,6 @@
 //! The noise of a run, what it will cost, and the limits that keep it so.
 
-use crate::account::{self, Aim, Plan, Protects, Question, Shape, Visibility};
+use crate::account::{self, Aim, NoisePlan, Protects, Question, Shape, Visibility};
 use crate::config::{AlgorithmKind, Config};
 use crate::work::Adjacency;
 
@@ -8,9 +8,11 @@ use super::data::Sizes;
 use super::error::SetupError;
 
 /// Plans the run of `shape`. What is compared with in the simulator is public to everybody; `central` finds its own noise there.
-pub(super) fn plan(config: &Config, shape: &Shape, sizes: Sizes) -> Result<Plan, SetupError> {
+pub(super) fn plan(config: &Config, shape: &Shape, sizes: Sizes) -> Result<NoisePlan, SetupError> {
     let protects = match config.privacy.adjacency {
-        Adjacency::Record => Protects::Record { rate: sizes.sampler(config)?.rate().probability() },
+        Adjacency::Record | Adjacency::Person => {
+            Protects::Record { rate: sizes.sampler(config)?.rate().probability() }
+        }
         Adjacency::Node => Protects::Node,
     };
     let kind = config.algorithm.kind;
@@ -28,7 +30,7 @@ pub(super) fn plan(config: &Config, shape: &Shape, sizes: Sizes) -> Result<Plan,
 fn releases(config: &Config, rounds: u32) -> u32 {
     let steps = u32::try_from(config.local_steps).unwrap_or(u32::MAX);
     match (config.algorithm.kind, config.privacy.adjacency) {
-        (AlgorithmKind::Fedavg, Adjacency::Record) => rounds.saturating_mul(steps),
+        (AlgorithmKind::Fedavg, Adjacency::Record | Adjacency::Person) => rounds.saturating_mul(steps),
         _ => rounds,
     }
 }

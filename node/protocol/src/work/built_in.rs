@@ -3,15 +3,17 @@
 use std::sync::Arc;
 
 use learn::data::Dataset;
-use learn::gradient::{Adjacency, GradientError, Workspace};
+use learn::gradient::{Adjacency, ClippedSum, GradientError, Workspace};
 use learn::model::{self, Model};
+use learn::objective::Objective;
 use learn::optimiser::LocalSteps;
 use learn::train::TrainError;
 use privacy::clip::ClipNorm;
+use privacy::event::DpEvent;
 use privacy::noise::NoiseSource;
 
 use super::record::CommonScale;
-use super::{Computed, Desk, Form, Job, Mechanism, Work, node, record, value};
+use super::{Computed, Desk, Differing, Form, Given, Job, Mechanism, Work, node, record, value};
 
 /// How contributions are made: the same at all nodes.
 #[derive(Debug, Clone)]
@@ -24,6 +26,8 @@ pub struct WorkSettings {
     pub noise_multiplier: f64,
     /// Whether to compute the training loss too (costs a pass over the data).
     pub with_loss: bool,
+    /// What there is besides, where data differ; `None` for plain contributions.
+    pub differing: Option<Differing>,
 }
 
 impl WorkSettings {
@@ -33,7 +37,7 @@ impl WorkSettings {
     pub(crate) fn sizes(&self, parameters: usize, most_records: Option<usize>) -> (f64, f64) {
         let clip = self.clip.value();
         let (signal, divisor) = match &self.unit {
-            Unit::Record { batch, common } => {
+            Unit::Record { batch, common } | Unit::Person { batch, common } => {
                 (record::largest_signal(clip, *batch, *common, most_records), common.divisor)
             }
             Unit::Node { .. } | Unit::Value => (clip, 1.0),
@@ -54,10 +58,21 @@ pub enum Unit {
         /// What makes the noise of all nodes equal.
         common: CommonScale,
     },
+    /// All records of one person: the same over a Poisson sample of persons, each with one of its records.
+    Person {
+        /// Persons per batch on average.
+        batch: Option<f64>,
+        /// What makes the noise of all nodes equal.
+        common: CommonScale,
+    },
     /// All data of the node: its clipped update after local steps. The seed of the batches is mixed with the round.
     Node {
         /// The steps.
         local: LocalSteps,
+        /// μ of a pull (μ/2)‖θ − shared‖² on them (FedProx).
+        proximal: f64,
+        /// α of a step after which they are to be good (Per-FedAvg); 0: none.
+        ahead: f64,
         /// Seed of the batches.
         seed: u64,
     },
@@ -70,6 +85,7 @@ impl Unit {
     pub fn adjacency(&self) -> Adjacency {
         match self {
             Self::Record { .. } => Adjacency::Record,
+            Self::Person { .. } => Adjacency::Person,
             Self::Node { .. } | Self::Value => Adjacency::Node,
         }
     }
@@ -100,7 +116,10 @@ impl Work for BuiltIn {
     }
 
     fn form(&self) -> Form {
-        Form::of(&self.train[0], self.model.parameter_count())
+        let parameters = self.model.parameter_count();
+        let length =
+            self.settings.differing.as_ref().map_or(parameters, |differing| differing.layout.length());
+        Form::of(&self.train[0], length)
     }
 
     fn records(&self, node: usize) -> usize {
@@ -113,8 +132,11 @@ impl Work for BuiltIn {
         job: &Job,
         noise: &mut dyn NoiseSource,
     ) -> Result<Computed, TrainError> {
-        let about = (self.model.as_ref(), &self.train[desk.node]);
-        contribute(&self.settings, about, job, desk.room.workspace(self.model.as_ref()), noise)
+        let (settings, about) = (&*self.settings, (self.model.as_ref(), &self.train[desk.node]));
+        match &settings.differing {
+            None => contribute(settings, about, job, desk.room.workspace(about.0), noise),
+            Some(differing) => settings.differing(differing, about, (desk, job), noise),
+        }
     }
 }
 
@@ -131,28 +153,63 @@ impl Work for BuiltIn {
 /// Data that do not fit the model, or settings outside their range.
 pub fn contribute(
     settings: &WorkSettings,
-    (model, data): (&dyn Model, &Dataset),
+    about: (&dyn Model, &Dataset),
     job: &Job,
     workspace: &mut Workspace,
     noise: &mut dyn NoiseSource,
 ) -> Result<Computed, TrainError> {
     let params = job.params.as_slice();
-    let loss = (settings.with_loss && !matches!(settings.unit, Unit::Value))
-        .then(|| model::loss(model, params, data).map_err(GradientError::from))
-        .transpose()?;
-    let sum = match &settings.unit {
-        Unit::Record { batch, common } => {
-            let record = record::Batch { expected: *batch, common: *common, clip: settings.clip };
-            record.sum(params, (model, data), workspace, noise)?
-        }
-        Unit::Node { local, seed } => node::update((model, data), job, local, *seed)?.clip(settings.clip),
-        Unit::Value => value::mean(data).clip(settings.clip),
-    };
-    let Mechanism::Reals = job.mechanism;
-    let (shareable, release) = sum.release(settings.noise_multiplier, noise)?;
-    let contribution = match settings.unit {
-        Unit::Node { .. } => node::downhill(shareable),
-        Unit::Record { .. } | Unit::Value => shareable,
-    };
+    let loss = settings.loss(about, params)?;
+    let sum = settings.sum(about, (params, job.round), workspace, noise)?;
+    let (contribution, release) = settings.release(&job.mechanism, sum, noise)?;
     Ok(Computed { round: job.round, contribution, release, loss })
 }
+
+impl WorkSettings {
+    /// The loss of the records at a model, where it is asked for.
+    pub(super) fn loss(&self, (model, data): About<'_>, params: &[f32]) -> Result<Option<f64>, TrainError> {
+        let asked = self.with_loss && !matches!(self.unit, Unit::Value);
+        let loss = asked.then(|| model::loss(model, params, data).map_err(GradientError::from));
+        Ok(loss.transpose()?)
+    }
+
+    /// What is to be released of these records at a model in a round.
+    pub(super) fn sum(
+        &self,
+        (model, data): About<'_>,
+        (params, round): (&[f32], u32),
+        workspace: &mut Workspace,
+        noise: &mut dyn NoiseSource,
+    ) -> Result<ClippedSum, TrainError> {
+        Ok(match &self.unit {
+            Unit::Record { batch, common } | Unit::Person { batch, common } => {
+                let of = self.unit.adjacency();
+                let record = record::Batch { expected: *batch, common: *common, clip: self.clip, of };
+                record.sum(params, (model, data), workspace, noise)?
+            }
+            Unit::Node { local, proximal, ahead, seed } => {
+                let objective = Objective::new(model, data).pulled(*proximal, params).looking_ahead(*ahead);
+                node::update(&objective, (params, round), local, *seed)?.clip(self.clip)
+            }
+            Unit::Value => value::mean(data).clip(self.clip),
+        })
+    }
+
+    pub(super) fn release(
+        &self,
+        mechanism: &Mechanism,
+        sum: ClippedSum,
+        noise: &mut dyn NoiseSource,
+    ) -> Result<(Given, DpEvent), TrainError> {
+        let (given, release) = mechanism.release(sum, self.noise_multiplier, noise)?;
+        let contribution = match self.unit {
+            // An update points downhill, a gradient uphill: what is sent is a gradient.
+            Unit::Node { .. } => given.negated(),
+            Unit::Record { .. } | Unit::Person { .. } | Unit::Value => given,
+        };
+        Ok((contribution, release))
+    }
+}
+
+/// A model, and the records of a node.
+pub(super) type About<'a> = (&'a dyn Model, &'a Dataset);

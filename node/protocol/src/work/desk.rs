@@ -4,12 +4,15 @@ use learn::gradient::Workspace;
 use learn::model::Model;
 
 use super::NodeState;
+use crate::PeerIx;
 
 /// The place of one node while it makes a contribution.
 #[derive(Debug)]
 pub struct Desk<'a> {
     /// Which node of this process, from 0.
     pub node: usize,
+    /// Its place among all nodes of the run.
+    pub position: PeerIx,
     /// Buffers.
     pub room: &'a mut Room,
     /// What the node keeps from one contribution to the next.

@@ -1,29 +1,43 @@
 //! The door for contributions: whatever a node gives to a run, a gradient, an update, a value, comes through [`Work`].
 //!
-//! Data and noise live here, with the driver; the state machine never sees either. What comes back is a [`Shareable`] and the event that it cost.
+//! Data and noise live here, with the driver; the state machine never sees either. What comes back is a [`Given`] and the event that it cost.
 //! To add a kind of contribution is to write one file beside these and to hand its [`Work`] to [`Setup`](crate::Setup); simulator, real
 //! driver and schema know the trait only. Masks come after the door.
 
 mod built_in;
 mod desk;
+mod differing;
+mod drift;
+pub mod external;
 mod form;
+mod given;
+mod layout;
+mod mechanism;
 mod node;
+mod quantile;
 mod record;
+mod slots;
 mod state;
 mod value;
 
 use std::sync::Arc;
 
 pub use learn::gradient::Adjacency;
-use learn::gradient::Shareable;
 use learn::train::TrainError;
 use privacy::event::DpEvent;
 use privacy::noise::NoiseSource;
 
 pub use built_in::{BuiltIn, Unit, WorkSettings, contribute};
 pub use desk::{Desk, Room};
+pub use differing::Differing;
+pub use drift::Drift;
 pub use form::Form;
+pub use given::{Given, carry_out};
+pub use layout::Layout;
+pub use mechanism::{Mechanism, OnGrid};
+pub use quantile::{Adaptive, Quantile};
 pub use record::{CommonScale, MOST_LANES};
+pub use slots::{Choices, Slots, clipped_sums, own_slot};
 pub use state::{NodeState, StateError};
 
 use crate::PeerIx;
@@ -70,20 +84,15 @@ pub struct Job {
     pub among: Option<Arc<[PeerIx]>>,
     /// How it is made private.
     pub mechanism: Mechanism,
+    /// Noise is wanted and no data: it hides the others' and costs nothing.
+    pub only_noise: bool,
 }
 
 impl Job {
     /// A contribution with noise on real numbers, for a run without a roster.
     pub fn new(round: u32, params: Values) -> Self {
-        Self { round, params, among: None, mechanism: Mechanism::Reals }
+        Self { round, params, among: None, mechanism: Mechanism::Reals, only_noise: false }
     }
-}
-
-/// How a contribution is made private.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Mechanism {
-    /// Gaussian noise on real numbers.
-    Reals,
 }
 
 /// What came out.
@@ -92,7 +101,7 @@ pub struct Computed {
     /// Round of the job.
     pub round: u32,
     /// The noised contribution: a gradient, at node level the negative of an update, or the value itself for `mean`.
-    pub contribution: Shareable,
+    pub contribution: Given,
     /// What it costs.
     pub release: DpEvent,
     /// Loss before the step on the node's own data; not private. `None` for `mean`, or if it was not asked for.

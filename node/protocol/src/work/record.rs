@@ -1,7 +1,9 @@
-//! One record is protected: the mean of clipped gradients over a Poisson sample.
+//! One record, or one person, is protected: the mean of clipped gradients over a Poisson sample.
 
 use learn::data::Dataset;
-use learn::gradient::{Adjacency, ClippedSum, PoissonSampler, Workspace, rounding};
+use learn::gradient::{
+    Adjacency, ClippedSum, GradientError, Persons, PoissonSampler, Sample, Workspace, rounding,
+};
 use learn::model::Model;
 use learn::train::TrainError;
 use privacy::clip::ClipNorm;
@@ -22,10 +24,12 @@ pub struct CommonScale {
 
 /// How a batch is drawn and added up.
 pub(super) struct Batch {
-    /// Records on average; `None` for all.
+    /// Records, or persons, on average; `None` for all.
     pub(super) expected: Option<f64>,
     pub(super) common: CommonScale,
     pub(super) clip: ClipNorm,
+    /// What has a coin: records or persons.
+    pub(super) of: Adjacency,
 }
 
 impl Batch {
@@ -37,17 +41,41 @@ impl Batch {
         workspace: &mut Workspace,
         noise: &mut dyn NoiseSource,
     ) -> Result<ClippedSum, TrainError> {
-        let expected = self.expected.unwrap_or(data.len() as f64);
-        let sample = PoissonSampler::for_batch(expected, data.len())?.draw(noise);
-        let own = rounding::slack(data.len(), model.chunk_rows(), MOST_LANES);
-        let clip = if own > self.common.slack {
+        let (sample, units) = self.draw(data, noise)?;
+        let clip = self.clip_for(rounding::slack(units, model.chunk_rows(), MOST_LANES));
+        Ok(self.on_common_scale(workspace.clipped_sum(params, data, sample, clip)?))
+    }
+
+    /// A sample of so many records.
+    pub(super) fn sample(&self, records: usize, noise: &mut dyn NoiseSource) -> Result<Sample, TrainError> {
+        let expected = self.expected.unwrap_or(records as f64);
+        Ok(PoissonSampler::for_batch(expected, records)?.draw(noise))
+    }
+
+    /// C, or less where this node's sums may be longer by more than all nodes count with.
+    pub(super) fn clip_for(&self, own: f64) -> ClipNorm {
+        if own > self.common.slack {
             self.clip.shrunk((1.0 + self.common.slack) / (1.0 + own))
         } else {
             self.clip
-        };
-        let sensitivity = Adjacency::Record.clip_norms() * self.clip.value() * (1.0 + self.common.slack);
-        let sum = workspace.clipped_sum(params, data, sample, clip)?;
-        Ok(sum.on_common_scale(sensitivity, self.common.divisor))
+        }
+    }
+
+    /// The sum with the sensitivity and the divisor that all nodes count with.
+    pub(super) fn on_common_scale(&self, sum: ClippedSum) -> ClippedSum {
+        let sensitivity = self.of.clip_norms() * self.clip.value() * (1.0 + self.common.slack);
+        sum.on_common_scale(sensitivity, self.common.divisor)
+    }
+
+    /// A sample of records, or of persons with one record each, and how many it was drawn among.
+    fn draw(&self, data: &Dataset, noise: &mut dyn NoiseSource) -> Result<(Sample, usize), TrainError> {
+        if self.of != Adjacency::Person {
+            return Ok((self.sample(data.len(), noise)?, data.len()));
+        }
+        let persons = Persons::of(data).ok_or(GradientError::NoPersons)?;
+        let expected = self.expected.unwrap_or(persons.len() as f64);
+        let sampler = PoissonSampler::for_batch(expected, persons.len())?;
+        Ok((persons.draw(&sampler, noise), persons.len()))
     }
 }
 

@@ -9,7 +9,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use learn::gradient::ExampleGradient;
-use learn::optimiser::{OptimiserSpec, Schedule as StepSizes};
+use learn::optimiser::{OptimiserSpec, StepSizes};
 use privacy::clip::ClipNorm;
 use privacy::event::DpEvent;
 use privacy::noise::{NoiseSource, RootSeed, danger_from_seed};
@@ -48,8 +48,11 @@ pub(crate) fn settings(nodes: usize, rounds: u32, initial: Vec<f32>, algorithm: 
         },
         release: DpEvent::NonPrivate,
         largest_norm: 1000.0,
+        mechanism: protocol::work::Mechanism::Reals,
         budget: Vec::new(),
         timeouts: Timeouts::default(),
+        hostile: 0,
+        certify: true,
     }
 }
 
@@ -156,11 +159,17 @@ impl Net {
         self.feed(to, Input::Received { from, message });
     }
 
+    /// Every process ends at once: what was on its way to one of them, or to a disk, is gone.
+    pub(crate) fn crash_all(&mut self) {
+        self.crashed = (0..self.nodes.len() as PeerIx).collect();
+        self.queue.clear();
+    }
+
     /// A node comes back with what it had saved.
     pub(crate) fn revive(&mut self, node: PeerIx) {
         self.crashed.remove(&node);
         let at = node as usize;
-        let snapshot = self.saved[at].clone().expect("something was saved");
+        let snapshot = self.saved[at].clone().unwrap_or_else(|| Snapshot::first(&self.settings));
         self.nodes[at] = Node::new(node, self.settings.clone(), None).restored(&snapshot, self.records[at]);
         self.unrecorded[at] = false;
         self.feed(node, Input::Start);
@@ -223,8 +232,12 @@ impl Net {
                 self.unrecorded[node as usize] = true;
                 self.computed[node as usize] += 1;
                 let contribution = release((self.gradient)(node, &job));
-                let computed =
-                    Computed { round: job.round, contribution, release: DpEvent::NonPrivate, loss: None };
+                let computed = Computed {
+                    round: job.round,
+                    contribution: contribution.into(),
+                    release: DpEvent::NonPrivate,
+                    loss: None,
+                };
                 self.enqueue(3 * DELAY, node, Input::Computed(computed));
             }
             Output::Record(record) => {

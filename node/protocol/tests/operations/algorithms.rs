@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use learn::optimiser::{OptimiserSpec, Schedule as StepSizes};
+use learn::optimiser::{OptimiserSpec, StepSizes};
 use privacy::event::DpEvent;
 use protocol::account::Price;
 use protocol::{
@@ -52,8 +52,11 @@ pub(crate) fn settings(name: &str) -> Settings {
         },
         release: DpEvent::Gaussian { noise_multiplier: NOISE },
         largest_norm: 1000.0,
+        mechanism: protocol::work::Mechanism::Reals,
         budget: budget(),
         timeouts: Timeouts { resend: 10_000, silence: 100_000, give_up: 20_000_000 },
+        hostile: protocol::agreement::hostile_by_default(NODES),
+        certify: true,
     }
 }
 

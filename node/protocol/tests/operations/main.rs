@@ -16,9 +16,8 @@ use play::{Change, Played, play};
 use proptest::prelude::*;
 use proptest::strategy::ValueTree;
 use protocol::account::{Account, Shape};
-use protocol::rounds::{AssemblyKind, AssemblyMessage, Proposal, Say};
 use protocol::work::{Adjacency, Computed};
-use protocol::{Digest, Input, LogLine, Message, Node, Output, RunEvent, Time};
+use protocol::{Input, LogLine, Node, Output, RunEvent, Snapshot, Time};
 
 const NODES: usize = 4;
 
@@ -76,7 +75,7 @@ fn random_operations_reach_releases_crashes_faults_and_the_end_of_the_budget() {
     let mut runner = proptest::test_runner::TestRunner::deterministic();
     let (mut released, mut refused, mut faults, mut records) = ([0; 3], [0; 3], [0; 3], 0);
     for _ in 0..64 {
-        let list: Vec<Operation> = operations(400).new_tree(&mut runner).unwrap().current();
+        let list: Vec<Operation> = operations(1_600).new_tree(&mut runner).unwrap().current();
         for (at, name) in ALGORITHMS.iter().enumerate() {
             let played = play(name, &list, Change::default());
             let count =
@@ -104,23 +103,22 @@ fn a_record_that_was_under_way_when_a_vote_was_saved_is_charged_after_a_crash() 
         Time(0),
         Input::Computed(Computed {
             round: 0,
-            contribution: play::contribution(vec![1.0, 1.0]),
+            contribution: play::contribution(vec![1.0, 1.0]).into(),
             release,
             loss: None,
         }),
     );
-    let proposal = Proposal {
-        members: vec![0, 1, 2],
-        round: 1,
-        version: 0,
-        model: Digest::default(),
-        holder: 1,
-        banned: Vec::new(),
-    };
-    let said = AssemblyMessage { epoch: 1, ballot: (1, 1), kind: AssemblyKind::Accept(proposal) };
-    let body = Say::Assembly(Box::new(said)).into();
-    let message = Message { run: settings.run, round: 0, step: 0, body, numbers: None };
-    node.handle(Time(0), Input::Received { from: 1, message });
+    // Two others come back and say where they stand: one of them at least is honest, so node 0 stops and says so too.
+    for other in [1, 2] {
+        let first = Snapshot::first(&settings);
+        let mut back = Node::new(other, settings.clone(), None).restored(&first, 0);
+        back.handle(Time(0), Input::Start);
+        while let Some(output) = back.poll_output() {
+            if let Output::Send { message, .. } = output {
+                node.handle(Time(0), Input::Received { from: other, message });
+            }
+        }
+    }
     let mut saved = None;
     while let Some(output) = node.poll_output() {
         if let Output::Save(snapshot) = output {

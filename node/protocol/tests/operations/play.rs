@@ -129,6 +129,21 @@ impl Swarm {
                 }
             }
             Operation::Crash { node, kept } => self.crash(*node, *kept),
+            Operation::Calm { messages } => self.calm(*messages),
+        }
+    }
+
+    fn calm(&mut self, messages: usize) {
+        for _ in 0..messages {
+            for node in 0..NODES {
+                self.compute(node, false);
+                self.record(node, false);
+            }
+            if self.under_way.is_empty() {
+                return;
+            }
+            let (from, to, message) = self.under_way.remove(0);
+            self.feed(to, Input::Received { from, message });
         }
     }
 
@@ -147,7 +162,15 @@ impl Swarm {
         let contribution = contribution(vec![value, if changed { 7.0 } else { 1.0 }]);
         self.contributions += 1;
         let release = self.settings.release.clone();
-        self.feed(node, Input::Computed(Computed { round: job.round, contribution, release, loss: None }));
+        self.feed(
+            node,
+            Input::Computed(Computed {
+                round: job.round,
+                contribution: contribution.into(),
+                release,
+                loss: None,
+            }),
+        );
     }
 
     fn record(&mut self, pick: usize, again: bool) {
@@ -178,7 +201,8 @@ impl Swarm {
             model: self.settings.initial.clone(),
             records: 0,
             spent: Vec::new(),
-            acceptor: None,
+            before: None,
+            agreement: None,
         };
         let participant = &mut self.participants[node];
         while kept && participant.write_up_to_a_record().is_some() {}

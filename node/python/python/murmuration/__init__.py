@@ -25,17 +25,32 @@ from .events import (
 )
 from .questions import Account, Answer, account, calibrate, compare, convert
 from .pairs import Pairwise, pairwise
+from .node import Node, read_model, save_initial
 from .runs import Run, read, simulate
+from .trainers import Function, Trainer, serve
+
+
+def __getattr__(name: str) -> object:
+    """Adapters and callbacks are loaded when they are first asked for: they need packages of their own."""
+    if name in ("flower", "jax", "log", "sklearn", "torch"):
+        from importlib import import_module
+
+        return import_module(f".{name}", __name__)
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+
 
 __all__ = [
     "Account",
     "Answer",
     "Document",
     "Event",
+    "Function",
     "Graph",
     "MurmurError",
+    "Node",
     "Pairwise",
     "Run",
+    "Trainer",
     "__version__",
     "account",
     "approximate",
@@ -53,8 +68,11 @@ __all__ = [
     "pure",
     "randomized_response",
     "read",
+    "read_model",
     "report",
+    "save_initial",
     "sequence",
+    "serve",
     "simulate",
     "zcdp",
 ]

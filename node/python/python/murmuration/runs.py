@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import re
+import warnings
 from collections.abc import Callable, Mapping
 from os import PathLike, fspath
 from pathlib import Path
@@ -13,6 +15,7 @@ from ._errors import MurmurError
 from .questions import Answer, bar, table_html
 
 if TYPE_CHECKING:
+    from .trainers import Trainer
     import numpy as np
     import numpy.typing as npt
 
@@ -24,15 +27,33 @@ def simulate(
     out: str | PathLike[str] | None = None,
     threads: int = 0,
     progress: bool | Callable[[int, int], object] | None = None,
+    trainer: Callable[[int], Trainer] | None = None,
 ) -> Run:
     """Simulates a swarm: the file ``config`` (or the built-in story of 64 nodes that learn digits) with the keys of ``set`` on top.
 
-    With ``out`` the run gets a folder of its own there, as with ``murmur sim``. Without the GIL; ctrl-c ends it.
+    With ``out`` the run gets a folder of its own there, as with ``murmur sim``. Without the GIL; ctrl-c ends it. ``trainer(node)`` makes the trainer of each
+    node, for ``model.kind = "external"``, which is then set; what goes wrong with it later is a warning, and that contribution is zeros and noise.
     """
     toml = None if config is None else (_text(Path(config)), fspath(config))
     flags = [f"{key}={_value(value)}" for key, value in (set or {}).items()]
-    found = _core.simulate(toml, flags, out=out, threads=threads, progress=bar(progress))
+    trainers = None
+    if trainer is not None:
+        flags.insert(0, "model.kind=external")
+        nodes = int((set or {}).get("nodes") or _nodes(toml))
+        made = [trainer(node) for node in range(nodes)]
+        trainers = [(json.dumps(one.hello()), one.answer) for one in made]
+    found = _core.simulate(toml, flags, out=out, threads=threads, progress=bar(progress), trainers=trainers)
+    for node, trouble in found["troubles"][:5]:
+        warnings.warn(f"node {node}: {trouble}; its contribution was zeros and noise", RuntimeWarning, stacklevel=2)
     return Run(found["columns"], json.loads(found["result"]), found["config"], found["folder"], found["model"])
+
+
+def _nodes(toml: tuple[str, str] | None) -> int:
+    """How many nodes a configuration has, as the program reads it."""
+    found = re.search(r"^\s*nodes\s*=\s*(\d+)", toml[0], re.MULTILINE) if toml else None
+    if found is None:
+        raise MurmurError("how many nodes are to be simulated?", 'give set={"nodes": 8}')
+    return int(found[1])
 
 
 def read(run: str | PathLike[str]) -> Run:

@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::{Method, Plan, SumPlan};
+use super::{Method, QuestionPlan, SumPlan};
 use crate::answer::{self, Figure};
 use crate::blocks::{Block, pairs};
 use crate::estimate::half_width_in_deviations;
@@ -27,7 +27,7 @@ pub struct Expectation {
 
 /// What to expect of every aggregate, for the plan's records spread evenly over the declared groups.
 #[must_use]
-pub fn expectations(plan: &Plan) -> Vec<Expectation> {
+pub fn expectations(plan: &QuestionPlan) -> Vec<Expectation> {
     match &plan.method {
         Method::Sum(sum) => summed(plan, sum),
         Method::Frequent(search) => {
@@ -40,7 +40,7 @@ pub fn expectations(plan: &Plan) -> Vec<Expectation> {
 }
 
 /// A survey in which every category was reported as often.
-fn responded(plan: &Plan, categories: usize) -> Option<Expectation> {
+fn responded(plan: &QuestionPlan, categories: usize) -> Option<Expectation> {
     let each = plan.terms.contributors / categories as u64;
     let answer =
         answer::responses(&plan.question, plan.terms.epsilon, &vec![each.max(1); categories]).ok()?;
@@ -51,18 +51,18 @@ fn responded(plan: &Plan, categories: usize) -> Option<Expectation> {
     Some(one(plan, 0, low, high, unit(&plan.question.aggregates.first()?.kind)))
 }
 
-fn one(plan: &Plan, at: usize, low: f64, high: f64, unit: &str) -> Expectation {
+fn one(plan: &QuestionPlan, at: usize, low: f64, high: f64, unit: &str) -> Expectation {
     Expectation { written: plan.question.aggregates[at].written.clone(), low, high, unit: unit.to_owned() }
 }
 
 /// Records in one declared group where all have as many.
 #[must_use]
-pub fn records_per_group(plan: &Plan) -> f64 {
+pub fn records_per_group(plan: &QuestionPlan) -> f64 {
     let groups: f64 = plan.question.groups.iter().map(|levels| levels.declared as f64).product();
     plan.records as f64 / groups
 }
 
-fn summed(plan: &Plan, sum: &SumPlan) -> Vec<Expectation> {
+fn summed(plan: &QuestionPlan, sum: &SumPlan) -> Vec<Expectation> {
     let records = records_per_group(plan);
     let even: Vec<f64> = sum
         .blocks

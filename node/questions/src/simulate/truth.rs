@@ -4,10 +4,16 @@ use crate::answer::{Answers, Figure, Reading, decoders, in_records, of_group};
 use crate::columns::Row;
 use crate::contribution::group;
 use crate::language::ast::{Described, Kind, Value, YesNo};
-use crate::plan::{Plan, SumPlan};
+use crate::plan::{QuestionPlan, SumPlan};
 
 /// Puts the truth into every answer.
-pub(super) fn fill(plan: &Plan, sum_plan: &SumPlan, exact: &[i64], rows: &[&Row], answers: &mut Answers) {
+pub(super) fn fill(
+    plan: &QuestionPlan,
+    sum_plan: &SumPlan,
+    exact: &[i64],
+    rows: &[&Row],
+    answers: &mut Answers,
+) {
     let scaled = in_records(sum_plan, exact);
     let decoders = decoders(sum_plan);
     // No noise: a plan whose blocks have none reads the exact sum.
@@ -30,13 +36,13 @@ pub(super) fn fill(plan: &Plan, sum_plan: &SumPlan, exact: &[i64], rows: &[&Row]
     }
 }
 
-fn passing<'a>(plan: &Plan, rows: &[&'a Row]) -> Vec<&'a Row> {
+fn passing<'a>(plan: &QuestionPlan, rows: &[&'a Row]) -> Vec<&'a Row> {
     let passes = |row: &&Row| plan.question.filter.as_ref().is_none_or(|filter| filter.holds(row));
     rows.iter().copied().filter(passes).collect()
 }
 
 /// The truth of a question in the local model.
-pub(super) fn of_response(plan: &Plan, rows: &[&Row]) -> Option<Figure> {
+pub(super) fn of_response(plan: &QuestionPlan, rows: &[&Row]) -> Option<Figure> {
     let rows = passing(plan, rows);
     let kind = &plan.question.aggregates.first()?.kind;
     match kind {

@@ -6,7 +6,7 @@ use questions::columns::{Columns, Row};
 use questions::contribution::sum;
 use questions::language::parse;
 use questions::noise::{Terms, Trust, Unit};
-use questions::plan::{Method, Plan, SumPlan, plan};
+use questions::plan::{Method, QuestionPlan, SumPlan, plan};
 
 /// Repetitions of every question.
 pub(crate) const SEEDS: u64 = 500;
@@ -80,7 +80,7 @@ pub(crate) fn records(columns: &Columns, count: usize) -> Vec<Row> {
 
 /// A question, its plan, and the exact sum of all records.
 pub(crate) struct Asked {
-    pub(crate) plan: Plan,
+    pub(crate) plan: QuestionPlan,
     pub(crate) sum_plan: SumPlan,
     pub(crate) exact: Vec<i64>,
 }

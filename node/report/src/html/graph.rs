@@ -30,11 +30,14 @@ fn drawing(report: &Report, values: &[f64], marked: Option<usize>, caption: &str
     let Some((graph, places)) = report.drawn.as_ref().filter(|_| report.participants <= MOST_DRAWN) else {
         return html! {};
     };
-    let colouring = Colouring { values, legend: "ε", scale: Scale::Linear };
+    // One scale for all reports of a budget: from nothing to all of it.
+    let ends = report.nodes.first().and_then(|node| node.budget.epsilon).map(|budget| (0.0, budget));
+    let ends = ends.or(Some((0.0, 0.0)));
+    let colouring = Colouring { values, ends, legend: "ε", scale: Scale::Linear };
     let mut drawing =
         Drawing::new(graph).places(places.clone()).title("The swarm, coloured by ε").colour(colouring);
     if let Some(node) = marked {
         drawing = drawing.highlight(node);
     }
-    html! { figure.small { (PreEscaped(drawing.to_svg())) figcaption { (caption) } } }
+    html! { figure.graph { (PreEscaped(drawing.to_svg())) figcaption { (caption) } } }
 }

@@ -1,4 +1,4 @@
-//! All pairs at a glance: a row for each node, a column for each watcher.
+//! All pairs at a glance: a row for each watcher, a column for each node that is watched, as in `murmur privacy pairwise`.
 
 use maud::{Markup, html};
 use topology::colour_at;
@@ -26,19 +26,23 @@ pub(super) fn map(report: &Report) -> Markup {
     if most <= 0.0 || report.nodes.len() < 2 {
         return html! {};
     }
+    // One scale for all reports of a budget: from nothing to all of it.
+    let budget = report.nodes.first().and_then(|node| node.budget.epsilon);
+    let most = budget.map_or(most, |budget| budget.max(most));
     let share = nodes.div_ceil(MOST_CELLS);
     let cells = nodes.div_ceil(share);
     let side = SIZE / cells as f64;
     let mut values = vec![f64::NAN; cells * cells];
     for node in &report.nodes {
         for peer in &node.peers {
-            let cell = &mut values[(node.index / share) * cells + peer.index / share];
+            let cell = &mut values[(peer.index / share) * cells + node.index / share];
             *cell = cell.max(peer.figure.epsilon);
         }
     }
     let title = "What each node could have learnt about each other";
     let text = format!(
-        "Rows: about whom; columns: who watched; brighter is more, up to ε = {}{}. Analyses are in the tables below.",
+        "Rows: who watched; columns: about whom; brighter is more, from 0 to {} ε = {}{}. Analyses are in the tables below.",
+        if budget == Some(most) { "the budget," } else { "the largest," },
         loss(most),
         if share > 1 {
             format!("; each cell stands for {share} × {share} pairs and shows the largest")
@@ -94,8 +98,8 @@ fn tooltips(svg: &mut Svg, report: &Report, side: f64) {
                 peer.figure.analysis
             );
             let cell = Element::new("rect")
-                .number("x", MARGIN + peer.index as f64 * side)
-                .number("y", node.index as f64 * side)
+                .number("x", MARGIN + node.index as f64 * side)
+                .number("y", peer.index as f64 * side)
                 .number("width", side)
                 .number("height", side)
                 .attribute("fill", "transparent");
@@ -121,7 +125,7 @@ fn labels(svg: &mut Svg, nodes: usize) {
         );
     }
     svg.add(
-        Element::label(MARGIN + SIZE / 2.0, SIZE + 36.0, "who watched")
+        Element::label(MARGIN + SIZE / 2.0, SIZE + 36.0, "about whom")
             .attribute("class", "tick")
             .attribute("text-anchor", "middle"),
     );

@@ -4,13 +4,12 @@ mod chart;
 mod graph;
 mod heat;
 mod sections;
+mod signed;
 
 use maud::{DOCTYPE, Markup, PreEscaped, html};
 
 use crate::document::Report;
 use crate::markdown::title;
-use crate::number::{given, loss};
-use crate::words;
 
 const STYLE: &str = include_str!("style.css");
 
@@ -35,44 +34,23 @@ fn page(report: &Report) -> Markup {
             body {
                 a.skip href="#figures" { "Skip to the figures" }
                 main {
-                    (opening(report, &title))
-                    (sections::figures(report))
-                    (sections::nodes(report))
-                    (sections::coalitions(report))
-                    (sections::rounds(report))
+                    (signed::first_page(report, &title))
+                    (signed::explained(report))
+                    (signed::limits(report))
                     (sections::faults(report))
-                    (sections::compare(report))
-                    (sections::run(report))
+                    (signed::signatures(report))
+                    div.appendix {
+                        h1 { "Appendix" }
+                        (sections::figures(report))
+                        (sections::nodes(report))
+                        (sections::coalitions(report))
+                        (sections::rounds(report))
+                        (sections::compare(report))
+                        (signed::nist(report))
+                        (sections::run(report))
+                    }
                 }
                 footer { p { "Made by murmur " (report.reported_by) " from the log of a run by murmur " (report.version) "." } }
-            }
-        }
-    }
-}
-
-/// What a reader must know before the numbers.
-fn opening(report: &Report, title: &str) -> Markup {
-    let worst = &report.worst.figure;
-    html! {
-        header {
-            p.kicker { "murmur · privacy report" }
-            h1 { (title) }
-            div.verdict.none[!report.private] {
-                p.number { "ε = " (loss(worst.epsilon)) }
-                p.about {
-                    "worst pair, δ = " (given(report.delta)) ", analysis " code { (worst.analysis) }
-                    @if !report.private { br; strong { "This run protects nobody." } }
-                }
-            }
-        }
-        section {
-            h2 { "In plain words" }
-            dl {
-                dt { "What was protected" } dd { (words::adjacency(report.adjacency)) }
-                dt { "Against whom" } dd { (ticks(words::AGAINST)) }
-                dt { "The guarantee" } dd { (ticks(&report.guarantee)) }
-                dt { "It assumes" } dd { (list(&report.assumes)) }
-                dt { "What was not protected" } dd { (list(&report.not_protected)) }
             }
         }
     }

@@ -13,11 +13,10 @@ const MOST_TABLES: usize = 64;
 
 pub(super) fn figures(report: &Report) -> Markup {
     let worst = worst_name(report);
-    let rows = [
-        (worst.as_str(), &report.worst.figure),
-        ("mean over pairs", &report.mean),
-        ("somebody who sees every message", &report.local),
-    ];
+    let any = report.colluding.as_ref().map(|any| (words::colluding(any), &any.figure));
+    let mut rows = vec![(worst.as_str(), &report.worst.figure), ("mean over pairs", &report.mean)];
+    rows.extend(any.as_ref().map(|(name, figure)| (name.as_str(), *figure)));
+    rows.push((words::everybody(report), &report.local));
     html! {
         section id="figures" {
             h2 { "Figures" }
@@ -39,11 +38,11 @@ pub(super) fn nodes(report: &Report) -> Markup {
     if let [one] = report.nodes.as_slice() {
         return html! {
             section {
-                h2 { "Who could have learnt how much about node " (one.index) }
+                h2 { "Member by member: who could have learnt how much about " (words::name(one.index, &report.head)) }
                 p { (one.label) ": " (words::counted(one.contributions, "contribution")) "; " (budget(&one.budget)) "." }
                 (graph::seen_from(report, one))
                 (by_distance(one))
-                (peers(one))
+                (peers(one, report))
             }
         };
     }
@@ -56,15 +55,15 @@ pub(super) fn nodes(report: &Report) -> Markup {
             div.scroll { table {
                 caption { "What each node lost, and what is left of its budget." }
                 thead { tr {
-                    th scope="col" { "node" } th.n scope="col" { "worst ε" } th scope="col" { "learnt by" } th.n scope="col" { "mean ε" }
+                    th scope="col" { "node" } th.n scope="col" { "records" } th.n scope="col" { "worst ε" } th scope="col" { "learnt by" } th.n scope="col" { "mean ε" }
                     th.n scope="col" { "local ε" } th scope="col" { "budget" }
                 } }
-                tbody { @for node in &report.nodes { (row(node)) } }
+                tbody { @for node in &report.nodes { (row(node, report)) } }
             } }
             @if listed && report.nodes.len() <= MOST_TABLES {
                 h3 { "Peer by peer" }
                 @for node in &report.nodes {
-                    details { summary { "Node " (node.index) ": who could have learnt how much" } (by_distance(node)) (peers(node)) }
+                    details { summary { "Node " (node.index) ": who could have learnt how much" } (by_distance(node)) (peers(node, report)) }
                 }
             } @else {
                 p { "A report with every peer of one node: " code { "murmur report RUN --node i" } "." }
@@ -73,11 +72,18 @@ pub(super) fn nodes(report: &Report) -> Markup {
     }
 }
 
-fn row(node: &NodeReport) -> Markup {
+/// What a node is called, where it has a name.
+fn named(node: usize, report: &Report) -> Option<&str> {
+    let member = report.head.members.get(node)?;
+    (member.name != format!("node {node}")).then_some(member.name.as_str())
+}
+
+fn row(node: &NodeReport, report: &Report) -> Markup {
     let shown = |figure: &Figure| html! { (loss(figure.epsilon)) br; code { (figure.analysis) } };
     html! {
         tr {
-            th scope="row" title=(node.label) { (node.index) }
+            th scope="row" title=(node.label) { (node.index) @if let Some(name) = named(node.index, report) { " " (name) } }
+            td.n { (node.records.map_or_else(|| "-".into(), |records| records.to_string())) }
             td.n { (shown(&node.worst.figure)) }
             td { @match node.worst.peer { Some(peer) => { "node " (peer) } None => { "-" } } }
             td.n { (shown(&node.mean)) }
@@ -87,7 +93,7 @@ fn row(node: &NodeReport) -> Markup {
     }
 }
 
-fn peers(node: &NodeReport) -> Markup {
+fn peers(node: &NodeReport, report: &Report) -> Markup {
     html! {
         div.scroll { table {
             caption { "What each other node could have learnt about node " (node.index) ", the most first." }
@@ -96,7 +102,7 @@ fn peers(node: &NodeReport) -> Markup {
             } }
             tbody { @for peer in &node.peers {
                 tr {
-                    th scope="row" { (peer.index) }
+                    th scope="row" { (peer.index) @if let Some(name) = named(peer.index, report) { " " (name) } }
                     td.n { @match peer.distance { Some(distance) => { (distance) } None => { "no way" } } }
                     (cells(&peer.figure))
                 }
@@ -146,7 +152,7 @@ pub(super) fn coalitions(report: &Report) -> Markup {
                     th scope="col" { "how found" }
                 } }
                 tbody { @for one in &report.coalitions {
-                    tr { th scope="row" { (words::names(&one.members)) } td { "node " (one.node) } (cells(&one.figure)) td { (one.search) } }
+                    tr { th scope="row" { (words::names(&one.members, &report.head)) } td { (words::name(one.node, &report.head)) } (cells(&one.figure)) td { (one.search) } }
                 } }
             } }
         }
@@ -199,7 +205,7 @@ pub(super) fn faults(report: &Report) -> Markup {
                         tr {
                             th scope="row" { (fault.kind) }
                             td.n { (fault.count) }
-                            td { @if fault.peers.is_empty() { "-" } @else { (words::names(&fault.peers)) } }
+                            td { @if fault.peers.is_empty() { "-" } @else { (words::names(&fault.peers, &report.head)) } }
                             td { @match fault.rounds { Some((first, last)) => { (first + 1) " to " (last + 1) } None => { "-" } } }
                             td { (fault.cost) }
                         }
@@ -215,7 +221,7 @@ pub(super) fn compare(report: &Report) -> Markup {
     let rows = [
         ("worst pair", &report.worst.figure, &other.worst),
         ("mean over pairs", &report.mean, &other.mean),
-        ("somebody who sees every message", &report.local, &other.local),
+        (words::everybody(report), &report.local, &other.local),
     ];
     let shown = |figure: &Figure| html! { "ε = " (loss(figure.epsilon)) " " code { (figure.analysis) } };
     html! {
@@ -241,7 +247,7 @@ pub(super) fn run(report: &Report) -> Markup {
                 dt { "Configuration" } dd { "digest " code { (report.config_digest) } ", seed " (report.seed) }
                 dt { "Version" } dd { "murmur " (report.version) }
             }
-            details { summary { "The whole configuration" } pre { (report.config) } }
+            details.printed { summary { "The whole configuration" } pre { (report.config) } }
         }
     }
 }

@@ -14,6 +14,14 @@ pub enum DriverError {
     /// No identity.
     #[error(transparent)]
     Identity(#[from] crate::identity::IdentityError),
+    /// The node's folder cannot be made.
+    #[error("cannot make the folder `{}`", folder.display())]
+    Folder {
+        /// Which.
+        folder: PathBuf,
+        /// Why.
+        source: std::io::Error,
+    },
     /// The ledger cannot be used.
     #[error(transparent)]
     Ledger(#[from] LedgerError),
@@ -53,9 +61,6 @@ pub enum DriverError {
     /// A contribution cannot be computed.
     #[error("cannot compute a contribution")]
     Compute(#[from] learn::train::TrainError),
-    /// The run has begun without this node.
-    #[error("the run is closed: {0}")]
-    Closed(String),
     /// A member's configuration or data do not go with ours.
     #[error("{peer} cannot work with this node: {reason}")]
     Differs {
@@ -70,6 +75,22 @@ pub enum DriverError {
     /// The state knows a roster of which this node is no part.
     #[error("this node is not among the members that its state names")]
     Outsider,
+    /// An identity that signs nothing.
+    #[error("an identity among the members has no Ed25519 key")]
+    NoKey,
+    /// Members that cannot decide anything.
+    #[error("the members cannot decide together")]
+    Credentials(#[from] protocol::agreement::CredentialsError),
+    /// The others did not come.
+    #[error("waited {waited} s in vain for {missing}")]
+    Alone {
+        /// Who.
+        missing: String,
+        /// How long nobody new had come.
+        waited: u64,
+        /// What was tried, and what may help.
+        tried: String,
+    },
     /// The network ended by itself.
     #[error("the network task ended")]
     NetworkGone,
@@ -81,17 +102,20 @@ impl Hint for DriverError {
             Self::Identity(error) => error.hint(),
             Self::Ledger(error) => error.hint(),
             Self::Network(error) => error.hint(),
+            Self::Folder { .. } => Some("choose a folder that you may write to with `--state DIR`".into()),
             Self::Journal { .. } => Some("make room or give write access, then start the node again".into()),
             Self::State { path, .. } => {
                 Some(format!("move `{}` away; contributions then begin anew", path.display()))
             }
-            Self::Closed(_) => Some("a new run needs a new swarm file: `murmur swarm init`".into()),
             Self::SeededAfterPrivate { .. } => {
                 Some("leave the seed out, or try seeded noise in another folder: `--state DIR`".into())
             }
             Self::Differs { .. } => Some(
                 "correct one of the two and start both again; nothing was sent, and nothing was spent".into(),
             ),
+            Self::Alone { tried, .. } => {
+                Some(format!("{tried}. Nothing was sent; a longer `timeouts.give_up` waits longer"))
+            }
             Self::Twin(_) => Some("each node needs a folder of its own: `--state DIR`".into()),
             _ => None,
         }

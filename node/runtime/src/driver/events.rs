@@ -6,8 +6,8 @@ use libp2p::{Multiaddr, PeerId};
 use protocol::{Input, Message};
 use tokio::time::Instant;
 
-use super::{Driver, DriverError, EARLY, Stage, begun_now};
-use crate::gathering::Step;
+use super::{Driver, DriverError, Stage, begun_now};
+use crate::gathering::{SignedRoster, Step};
 use crate::identity::Roster;
 use crate::network::{Event, Link};
 use crate::wire::{Frame, Refusal, Standing};
@@ -20,20 +20,23 @@ impl Driver {
                 self.status.send_modify(|status| status.addresses.push(address));
                 Ok(())
             }
-            Event::Linked { link, standing } => self.on_linked(link, standing),
+            Event::Linked { link, standing, name } => {
+                self.learn_name(link.peer, name)?;
+                self.on_linked(link, standing)
+            }
             Event::Lost { peer, id, reason } => {
                 self.on_lost(peer, id, &reason);
                 Ok(())
             }
-            Event::Frame { peer, id, frame } => {
+            Event::Frame { peer, id, frame, held: _held } => {
                 if self.links.get(&peer).is_some_and(|link| link.id == id) {
                     self.on_frame(peer, frame)?;
                 }
                 Ok(())
             }
             Event::Refused { peer, refusal, reason } => self.on_refused(peer, refusal, reason),
-            // A run needs all its members: waiting would not make them fit.
-            Event::Differs { peer, reason } if matches!(self.stage, Stage::Gathering { .. }) => {
+            // Waiting would not make them fit.
+            Event::Differs { peer, reason } if self.ends_gathering(peer) => {
                 Err(DriverError::Differs { peer: peer.to_string(), reason })
             }
             Event::Differs { peer, reason } => {
@@ -64,7 +67,7 @@ impl Driver {
     fn on_garbled(&mut self, address: &Multiaddr, times: u32) {
         let often = if times == 1 { String::new() } else { format!(" ({times} times so far)") };
         self.complain(format!(
-            "the peer at {address} could not be understood{often}: most likely it has another swarm secret, or it is no murmur node"
+            "somebody at {address} does not know the secret of this swarm{often}: another swarm on this network, another swarm file, or no murmur node"
         ));
     }
 
@@ -80,10 +83,12 @@ impl Driver {
                 }
                 Ok(())
             }
-            (Stage::Gathering { .. }, Standing::Running { roster }) => {
-                // They began while we were not looking; the network has checked that we are a member.
-                match Roster::from_bytes(&roster).filter(|roster| roster.len() == self.setup.settings.nodes) {
-                    Some(roster) => self.begin_fresh(roster),
+            (Stage::Gathering { gathering, .. }, Standing::Running { roster, attempt, signatures }) => {
+                // They began while we were not looking: by the signatures of all, ours among them, or as pinned.
+                let said = Roster::from_bytes(&roster);
+                let said = said.map(|roster| SignedRoster { roster, attempt, signatures });
+                match said.and_then(|said| gathering.on_running(said)) {
+                    Some(step) => self.take(vec![step]),
                     None => Ok(()),
                 }
             }
@@ -113,11 +118,11 @@ impl Driver {
                     session.finished.insert(peer);
                 }
             }
-            Frame::Confirm { attempt, roster } => {
+            Frame::Confirm { attempt, roster, signature } => {
                 if let (Stage::Gathering { gathering, .. }, Some(roster)) =
                     (&mut self.stage, Roster::from_bytes(&roster))
                 {
-                    let steps = gathering.on_confirm(peer, attempt, roster);
+                    let steps = gathering.on_confirm(peer, attempt, roster, signature);
                     return self.take(steps);
                 }
             }
@@ -151,25 +156,27 @@ impl Driver {
             }
             // The protocol asks again for what does not fit.
             Stage::Gathering { early, .. } => {
-                if early.len() < EARLY {
-                    early.push((peer, message));
+                if !early.keep(peer, message) {
+                    tracing::debug!(%peer, "an early message does not fit");
                 }
             }
         }
     }
 
     fn on_refused(&mut self, peer: PeerId, refusal: Refusal, reason: String) -> Result<(), DriverError> {
-        tracing::warn!(%peer, "refused: {reason}");
-        // A member that runs is not stopped by what one other says.
-        if matches!(self.stage, Stage::Gathering { .. }) {
-            match refusal {
-                Refusal::Closed => return Err(DriverError::Closed(reason)),
-                Refusal::Duplicate => return Err(DriverError::Twin(reason)),
-                Refusal::OtherRun | Refusal::Config => {}
-            }
+        // Nobody is stopped by what one other says.
+        if refusal == Refusal::Duplicate && self.twins.on_refused(peer, self.setup.settings.nodes) {
+            return Err(DriverError::Twin(reason));
         }
-        self.notice(format!("refused by {peer}: {reason}"));
+        self.complain(format!("refused by {peer}: {reason}"));
         Ok(())
+    }
+
+    /// Whether so many object to this node before the start that one of them is honest.
+    fn ends_gathering(&mut self, peer: PeerId) -> bool {
+        self.objectors.insert(peer);
+        let honest = self.objectors.len() > self.setup.settings.hostile as usize;
+        honest && matches!(self.stage, Stage::Gathering { .. })
     }
 
     pub(super) fn on_time(&mut self, elapsed: Duration) -> Result<(), DriverError> {
@@ -180,7 +187,8 @@ impl Driver {
             }
             Stage::Gathering { gathering, .. } => {
                 let steps = gathering.on_tick(elapsed);
-                self.take(steps)
+                self.take(steps)?;
+                if matches!(self.stage, Stage::Gathering { .. }) { self.wait(elapsed) } else { Ok(()) }
             }
         }
     }
@@ -188,10 +196,11 @@ impl Driver {
     fn take(&mut self, steps: Vec<Step>) -> Result<(), DriverError> {
         for step in steps {
             match step {
-                Step::Tell(peers, attempt, roster) => {
+                Step::Tell(peers, attempt, roster, signature) => {
                     let roster = roster.to_bytes();
                     for peer in peers {
-                        self.say(peer, Frame::Confirm { attempt, roster: roster.clone() });
+                        let (roster, signature) = (roster.clone(), signature.clone());
+                        self.say(peer, Frame::Confirm { attempt, roster, signature });
                     }
                 }
                 Step::Begin(roster) => return self.begin_fresh(roster),
@@ -200,7 +209,7 @@ impl Driver {
         Ok(())
     }
 
-    fn begin_fresh(&mut self, roster: Roster) -> Result<(), DriverError> {
+    fn begin_fresh(&mut self, roster: SignedRoster) -> Result<(), DriverError> {
         let begun = begun_now(roster);
         self.keeper.begin(begun.clone());
         tracing::info!(members = begun.roster.len(), roster = %begun.roster.digest(), "the run begins");
@@ -242,7 +251,7 @@ impl Driver {
         }
     }
 
-    fn notice(&mut self, text: String) {
+    pub(super) fn notice(&mut self, text: String) {
         self.status.send_modify(|status| status.notice = Some(text));
     }
 }

@@ -1,6 +1,6 @@
 //! The node's run log: one JSON line per event, appended.
 
-use std::fs::{File, OpenOptions};
+use std::fs::File;
 use std::io::{self, BufWriter, Read, Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
 
@@ -8,6 +8,7 @@ use protocol::LogLine;
 use protocol::folder::LOG;
 
 use super::DriverError;
+use crate::identity::owner_only;
 
 /// An open log.
 #[derive(Debug)]
@@ -45,7 +46,7 @@ impl Journal {
 }
 
 fn at_a_line_end(path: &Path) -> io::Result<File> {
-    let mut file = OpenOptions::new().create(true).read(true).append(true).open(path)?;
+    let mut file = owner_only().create(true).read(true).append(true).open(path)?;
     let mut last = [b'\n'];
     if file.seek(SeekFrom::End(0))? > 0 {
         file.seek(SeekFrom::End(-1))?;
@@ -80,7 +81,7 @@ mod tests {
         };
         write(1);
         let path = folder.path().join(LOG);
-        let mut file = OpenOptions::new().append(true).open(&path).unwrap();
+        let mut file = std::fs::OpenOptions::new().append(true).open(&path).unwrap();
         file.write_all(b"{\"t\":5,\"no").unwrap();
         write(2);
         write(3);

@@ -4,46 +4,57 @@
 //! never hold up the network; what a peer does can cost that peer, never the process.
 
 mod complaints;
+mod early;
 mod error;
 mod events;
 mod glimpse;
 mod journal;
 mod keeper;
 mod kept;
+mod names;
 mod noise;
+mod opening;
 mod outputs;
 mod session;
 mod status;
 mod terms;
+mod twins;
+mod waiting;
 mod worker;
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::PathBuf;
 use std::time::Duration;
 
 use libp2p::{Multiaddr, PeerId};
-use protocol::{BudgetRule, Input, LogLine, Message, RunEvent, Setup};
+use protocol::agreement::DecisionFile;
+use protocol::log::Declared;
+use protocol::{Input, LogLine, RunEvent, Setup};
 use tokio::sync::watch;
 use tokio::time::Instant;
 
 use crate::gathering::Gathering;
-use crate::identity::{Identity, Roster};
-use crate::ledger::{Begun, Found, Ledger, Owner};
+use crate::ledger::{Begun, Found};
 use crate::network::{Control, Link, Network, Patience};
 use crate::schema::Schema;
 use crate::swarm_file::SwarmFile;
-use crate::wire::{Limits, Standing};
+use crate::wire::Limits;
 use complaints::Complaints;
+use early::Early;
 pub use error::DriverError;
 use glimpse::Glimpses;
 pub use glimpse::{Glimpse, Seen};
 use journal::Journal;
 use keeper::Keeper;
 use kept::Kept;
+use names::Names;
 pub use noise::{Danger, SeededNoises};
-use noise::{MessageNoise, noises};
-use session::{Clock, Session, unix_micros};
+use noise::{MessageNoise, fresh_masks};
+use opening::{Opened, begun_now, forgotten, gathering, running, standing};
+use session::{Clock, Session};
 pub use status::{Phase, Status};
+use twins::Twins;
+use waiting::Waiting;
 use worker::{Bench, Worker};
 
 /// How often the search for the others is looked at.
@@ -52,8 +63,10 @@ const GATHER_TICK: Duration = Duration::from_millis(250);
 const FAREWELL: Duration = Duration::from_secs(5);
 /// How long it answers those whom it can.
 const LINGER: Duration = Duration::from_secs(60);
-/// Messages of members that began before us.
-const EARLY: usize = 1024;
+/// How often a node looks whether it is to leave.
+const LEAVE_TICK: Duration = Duration::from_secs(1);
+/// A file of this name in the folder of a node says that it is to leave for good.
+pub const LEAVE: &str = "leave";
 
 /// What a node needs.
 pub struct Options {
@@ -69,10 +82,16 @@ pub struct Options {
     pub peers: Vec<Multiaddr>,
     /// Whether to look for peers on the local network.
     pub mdns: bool,
+    /// Relays through which it can be reached, beside those of the swarm file.
+    pub relays: Vec<Multiaddr>,
     /// When a link is dead.
     pub patience: Patience,
     /// For tests: noise that everybody can compute. The run protects nobody.
     pub danger: Option<Danger>,
+    /// What the node's log says at its head; identity and beginning are filled in here.
+    pub declared: Declared,
+    /// Where the node's records are counted, outside of its folder; without it an old copy of the folder is not noticed.
+    pub counts: Option<PathBuf>,
 }
 
 /// How a node ended.
@@ -80,6 +99,10 @@ pub struct Options {
 pub struct Outcome {
     /// Whether the run is over for it; otherwise it was stopped.
     pub finished: bool,
+    /// Whether it reached its end; otherwise it ended before, for a reason that was set.
+    pub reached: bool,
+    /// What proves the model to anybody, where members decided on it.
+    pub decision: Option<DecisionFile>,
     /// The last picture.
     pub status: Status,
     /// Its model; empty if the run has not begun.
@@ -95,17 +118,27 @@ pub struct Driver {
     journal: Journal,
     setup: Setup,
     me: PeerId,
+    /// Of the identity.
+    seed: [u8; 32],
+    /// The file that says that it is to leave.
+    leave: PathBuf,
     message_noise: MessageNoise,
     links: BTreeMap<PeerId, Link>,
     complaints: Complaints,
+    /// Who says that it cannot work with this node, or that there are two of it.
+    objectors: BTreeSet<PeerId>,
     stage: Stage,
     status: watch::Sender<Status>,
     glimpses: Glimpses,
+    declared: Declared,
+    names: Names,
+    waiting: Waiting,
+    twins: Twins,
 }
 
 /// Before or after the start.
 enum Stage {
-    Gathering { gathering: Box<Gathering>, early: Vec<(PeerId, Message)>, ledger_has: Box<Found> },
+    Gathering { gathering: Box<Gathering>, early: Early, ledger_has: Box<Found> },
     Running(Box<Session>),
 }
 
@@ -115,23 +148,20 @@ impl Driver {
     /// # Errors
     /// As [`DriverError`] says; nothing was sent then.
     pub fn start(options: Options) -> Result<Self, DriverError> {
-        let Options { swarm, setup, state, listen, peers, mdns, patience, danger } = options;
-        let identity = Identity::load_or_create(&state)?;
+        let Options { swarm, setup, state, listen, peers, mdns, relays, patience, danger, declared, counts } =
+            options;
+        let Opened { identity, seed, ledger, found, noise, message_noise, journal } =
+            opening::open((&state, counts.as_deref()), (&swarm, &setup), danger)?;
         let me = identity.peer_id();
-        let owner = Owner { identity: me.to_base58(), run: format!("{} ({})", swarm.name, setup.digest) };
-        let (ledger, mut found) = Ledger::open(&state, &owner)?;
-        let units: Vec<String> = setup.settings.budget.iter().map(BudgetRule::unit).collect();
-        found.keep_units(&units);
-        let (noise, message_noise) = noises(danger)?;
-        check_noise(&message_noise, &found, &state)?;
-        let ledger = ledger.with_units(units).with_seeded_noise(!message_noise.is_private());
-        let journal = Journal::open(&state)?;
         let bench = Bench { work: setup.door.clone(), noise, kept: Kept::load(&state)? };
-        let standing = standing(&found);
+        let waiting = Waiting::new(&peers, mdns, setup.settings.timeouts.give_up);
+        let names = Names::of(&swarm.roster, (me, &declared));
         let (digest, config) = terms::terms(&setup, &swarm.config, message_noise.is_private());
+        let gathering = Box::new(gathering(&identity, &swarm, &setup, digest));
         let network = Network::start(
             crate::network::Settings {
                 identity,
+                name: declared.name.clone().unwrap_or_default(),
                 secret: swarm.secret,
                 run: swarm.name.clone(),
                 nodes: swarm.nodes,
@@ -144,10 +174,14 @@ impl Driver {
                 peers,
                 roster: swarm.roster,
                 mdns,
+                relays: swarm.relays.into_iter().chain(relays).collect(),
+                is_relay: false,
+                announce: Vec::new(),
             },
-            standing,
+            standing(&found),
         )?;
-        let status = Status::new(me, (swarm.nodes, setup.settings.rounds));
+        let fresh = Status::new(me, (swarm.nodes, setup.settings.rounds));
+        let status = Status { notice: forgotten(&found, &state), ..fresh };
         Ok(Self {
             control: network.control(),
             network,
@@ -155,17 +189,24 @@ impl Driver {
             worker: Worker::start(bench).map_err(DriverError::Thread)?,
             journal,
             me,
+            seed,
+            leave: state.join(LEAVE),
             message_noise,
             links: BTreeMap::new(),
             complaints: Complaints::default(),
+            objectors: BTreeSet::new(),
             stage: Stage::Gathering {
-                gathering: Box::new(Gathering::new(me, swarm.nodes)),
-                early: Vec::new(),
+                gathering,
+                early: Early::new(setup.settings.initial.len()),
                 ledger_has: Box::new(found),
             },
             status: watch::channel(status).0,
             glimpses: Glimpses::new(),
             setup,
+            declared,
+            names,
+            waiting,
+            twins: Twins::default(),
         })
     }
 
@@ -195,14 +236,19 @@ impl Driver {
         }
         let Self { network, keeper, stage, status, links, .. } = self;
         drop(links);
-        let (model, saved) = match stage {
-            Stage::Running(session) => (session.node.model().to_vec(), session.saved),
-            Stage::Gathering { .. } => (Vec::new(), None),
+        let (model, saved, reached, decision) = match stage {
+            Stage::Running(session) => {
+                let reached = session.node.has_reached_the_end();
+                let decision = session.decision().filter(|_| reached);
+                (session.node.model().to_vec(), session.saved, reached, decision)
+            }
+            // What was over before this process began had reached its end.
+            Stage::Gathering { .. } => (Vec::new(), None, true, None),
         };
         let (kept, ()) = tokio::join!(keeper.close(saved), network.close());
         let finished = finished?;
         kept?;
-        Ok(Outcome { finished, status: status.borrow().clone(), model })
+        Ok(Outcome { finished, reached, decision, status: status.borrow().clone(), model })
     }
 
     async fn until(&mut self, stop: impl Future<Output = ()>) -> Result<bool, DriverError> {
@@ -211,6 +257,7 @@ impl Driver {
             return Ok(true);
         }
         let mut last = Instant::now();
+        let mut leave = tokio::time::interval(LEAVE_TICK);
         loop {
             self.drain()?;
             if self.is_over() {
@@ -223,13 +270,18 @@ impl Driver {
                     self.on_network(event.ok_or(DriverError::NetworkGone)?)?;
                 }
                 Some(result) = self.worker.results.recv() => self.feed(Input::Computed(result?)),
-                Some(recorded) = self.keeper.done.recv() => self.feed(Input::Recorded(recorded?)),
+                recorded = self.keeper.done.recv() => match recorded {
+                    Some(recorded) => self.feed(Input::Recorded(recorded?)),
+                    // Whatever ended it: what cannot be recorded must not be waited for.
+                    None => return Err(self.keeper.failure()),
+                },
                 Some(answer) = self.glimpses.asked.recv() => {
                     if let Stage::Running(session) = &self.stage {
                         // Whoever asked may have gone.
                         let _ = answer.send((session.node.round(), session.node.model().to_vec()));
                     }
                 }
+                _ = leave.tick() => self.leave_if_asked(),
                 () = tokio::time::sleep_until(wake) => {
                     let elapsed = last.elapsed();
                     last = Instant::now();
@@ -246,7 +298,9 @@ impl Driver {
         let Some(begun) = found.begun.clone() else { return Ok(false) };
         self.status.send_modify(|status| status.recorded = found.records);
         if found.finished {
-            let round = found.snapshot.as_ref().map_or(0, |snapshot| snapshot.round);
+            // The last snapshot is of the beginning of the last round.
+            let last = found.snapshot.as_ref().map_or(0, |snapshot| snapshot.round.saturating_add(1));
+            let round = last.min(self.setup.settings.rounds);
             self.status.send_modify(|status| {
                 status.phase = Phase::Done;
                 status.position = begun.roster.position(&self.me);
@@ -260,10 +314,13 @@ impl Driver {
     fn begin(&mut self, begun: Begun, found: Option<&Found>) -> Result<(), DriverError> {
         let me = begun.roster.position(&self.me).ok_or(DriverError::Outsider)?;
         let clock = Clock::since(begun.at);
-        self.control.begin(begun.roster.to_bytes());
+        self.control.begin(running(&begun));
+        let begun_at = begun.at;
+        let credentials = terms::credentials(&self.setup, &self.seed, &begun.roster)?;
         let place = (me, begun.roster);
         let noise = self.message_noise.take(me)?;
-        let session = Session::new(place, &self.setup.settings, noise, clock, found);
+        let masks = fresh_masks()?;
+        let session = Session::new(place, &self.setup.settings, noise, masks, clock, (credentials, found));
         let stage = std::mem::replace(&mut self.stage, Stage::Running(Box::new(session)));
         let private_noise = self.message_noise.is_private();
         let line = match found {
@@ -273,6 +330,7 @@ impl Driver {
             }
         };
         self.journal.append(&line)?;
+        self.declare(me, (clock, begun_at))?;
         self.status.send_modify(|status| {
             status.phase = Phase::Running;
             status.position = Some(me);
@@ -281,9 +339,20 @@ impl Driver {
         self.feed(Input::Start);
         self.drain()?;
         if let Stage::Gathering { early, .. } = stage {
-            early.into_iter().for_each(|(peer, message)| self.on_message(peer, message));
+            early.take().for_each(|(peer, message)| self.on_message(peer, message));
         }
         Ok(())
+    }
+
+    /// Tells the participant once that it is to leave. A node that has not begun has nothing to leave.
+    fn leave_if_asked(&mut self) {
+        if let Stage::Running(session) = &mut self.stage
+            && !session.leaves
+            && self.leave.is_file()
+        {
+            session.leaves = true;
+            session.handle(Input::Leave);
+        }
     }
 
     fn feed(&mut self, input: Input) {
@@ -314,25 +383,4 @@ impl Driver {
             }
         }
     }
-}
-
-/// Noise that everybody can compute must not follow private noise: the ledger, and every report, would take it for private.
-fn check_noise(noise: &MessageNoise, found: &Found, state: &std::path::Path) -> Result<(), DriverError> {
-    if noise.is_private() || found.records == 0 || found.seeded {
-        return Ok(());
-    }
-    Err(DriverError::SeededAfterPrivate { folder: state.to_owned(), records: found.records })
-}
-
-/// Where a node stands that found this in its ledger.
-fn standing(found: &Found) -> Standing {
-    match &found.begun {
-        Some(begun) => Standing::Running { roster: begun.roster.to_bytes() },
-        None => Standing::Gathering,
-    }
-}
-
-/// The start of a run, now.
-fn begun_now(roster: Roster) -> Begun {
-    Begun { roster, at: unix_micros() }
 }

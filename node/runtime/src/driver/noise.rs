@@ -2,6 +2,7 @@
 
 use privacy::noise::{NoiseSource, SeededNoise, SystemNoise};
 use protocol::PeerIx;
+use protocol::masks::{MaskSecret, Masks};
 
 use super::DriverError;
 use super::worker::Noise;
@@ -44,4 +45,13 @@ pub(super) fn noises(danger: Option<Danger>) -> Result<(Noise, MessageNoise), Dr
             (Noise::Danger(contribution), MessageNoise::Danger(message))
         }
     })
+}
+
+/// The masks of this process: from the operating system, whatever the noise. They cancel in every total, so that seeded runs stay the same.
+pub(super) fn fresh_masks() -> Result<Masks, DriverError> {
+    let mut words = [0; 4];
+    SystemNoise::new()?.words(&mut words);
+    let mut secret = [0; 32];
+    secret.as_chunks_mut::<8>().0.iter_mut().zip(words).for_each(|(bytes, word)| *bytes = word.to_le_bytes());
+    Ok(Masks::Real(MaskSecret::new(secret)))
 }

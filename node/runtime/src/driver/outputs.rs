@@ -88,10 +88,11 @@ impl Driver {
     }
 
     fn on_done(&mut self) {
-        if let Stage::Running(session) = &mut self.stage {
-            session.done = Some(Instant::now());
+        let Stage::Running(session) = &mut self.stage else { return };
+        session.done = Some(Instant::now());
+        if session.node.has_reached_the_end() {
+            self.keeper.finish();
         }
-        self.keeper.finish();
         self.links.values().for_each(|link| {
             // A full queue: the peer asks, or finds us gone.
             let _ = link.send(Frame::Finished);

@@ -6,6 +6,8 @@ use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use libp2p::PeerId;
 use privacy::noise::NoiseSource;
+use protocol::agreement::{Credentials, DecisionFile, Terms};
+use protocol::masks::Masks;
 use protocol::{Input, Node, PeerIx, RunId, Settings, Snapshot, Time};
 use tokio::time::Instant;
 
@@ -56,6 +58,10 @@ pub(crate) struct Session {
     pub(crate) done: Option<Instant>,
     /// What was saved last.
     pub(crate) saved: Option<Snapshot>,
+    /// What all agreed on before the first decision.
+    terms: Terms,
+    /// Whether it was told to leave.
+    pub(crate) leaves: bool,
 }
 
 impl Session {
@@ -64,26 +70,38 @@ impl Session {
         (me, roster): (PeerIx, Roster),
         settings: &Settings,
         message_noise: Option<Box<dyn NoiseSource>>,
+        masks: Masks,
         clock: Clock,
-        found: Option<&Found>,
+        (credentials, found): (Credentials, Option<&Found>),
     ) -> Self {
-        let settings = Arc::new(Settings { run: run_id(settings.run, &roster), ..settings.clone() });
-        let mut node = Node::new(me, Arc::clone(&settings), message_noise);
+        let run = run_id(settings.run, &roster);
+        let settings = Arc::new(Settings { run, certify: true, ..settings.clone() });
+        let terms = credentials.charter.terms().clone();
+        let node = Node::new(me, Arc::clone(&settings), message_noise).with_credentials(credentials);
+        let mut node = node.with_masks(masks);
         if let Some(found) = found {
-            let first = Snapshot::first(&settings);
-            node = node.restored(found.snapshot.as_ref().unwrap_or(&first), found.records);
+            let saved = found.snapshot.clone().unwrap_or_else(|| Snapshot::first(&settings));
+            node = node.restored(&saved.with_unknown(&settings, found.unknown), found.records);
         }
         let saved = found.and_then(|found| found.snapshot.clone());
-        Self { node, me, roster, clock, finished: BTreeSet::new(), done: None, saved }
+        Self { node, me, roster, clock, finished: BTreeSet::new(), done: None, saved, terms, leaves: false }
     }
 
     pub(crate) fn handle(&mut self, input: Input) {
         self.node.handle(self.clock.now(), input);
     }
 
-    /// Whether a snapshot holds another promise than the one before: it must be on disk before the promise is given.
+    /// Whether a snapshot holds another promise than the one before, or other members (for a walk: other tokens): it must be on disk before what follows is sent.
     pub(crate) fn promises(&self, snapshot: &Snapshot) -> bool {
-        snapshot.acceptor != self.saved.as_ref().and_then(|saved| saved.acceptor.clone())
+        let saved = self.saved.as_ref();
+        snapshot.agreement != saved.and_then(|saved| saved.agreement.clone())
+            || snapshot.members != saved.map_or(&[][..], |saved| &saved.members)
+    }
+
+    /// The last decision with all that proves it.
+    pub(crate) fn decision(&self) -> Option<DecisionFile> {
+        let certificate = self.node.certificate()?.clone();
+        Some(DecisionFile { terms: self.terms.clone(), certificate })
     }
 
     /// Whether everybody who is `linked` has finished too.

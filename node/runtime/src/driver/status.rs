@@ -1,5 +1,7 @@
 //! Where a node stands, for whoever looks at it.
 
+use std::collections::BTreeMap;
+
 use libp2p::{Multiaddr, PeerId};
 use protocol::{PeerIx, RunEvent};
 use serde::{Deserialize, Deserializer, Serialize};
@@ -21,6 +23,9 @@ pub struct Status {
     /// Positions of the other members that it talks to now, once the run has begun. Not in JSON: long in a large swarm.
     #[serde(skip)]
     pub linked: Vec<PeerIx>,
+    /// What members are called, by position, as far as that is known. Not in JSON.
+    #[serde(skip)]
+    pub names: BTreeMap<PeerIx, String>,
     /// Where it can be reached.
     #[serde(serialize_with = "as_texts", deserialize_with = "from_texts")]
     pub addresses: Vec<Multiaddr>,
@@ -66,6 +71,7 @@ impl Status {
             nodes,
             present: 1,
             linked: Vec::new(),
+            names: BTreeMap::new(),
             addresses: Vec::new(),
             round: 0,
             rounds,
@@ -101,6 +107,10 @@ impl Status {
             }
             RunEvent::Outside { epoch } => {
                 self.notice = Some(format!("epoch {epoch} began without this node"));
+            }
+            RunEvent::Waiting { missing } => {
+                let who: Vec<String> = missing.iter().map(ToString::to_string).collect();
+                self.notice = Some(format!("too few members to decide: waiting for {}", who.join(", ")));
             }
             RunEvent::Finished { reason, .. } => self.notice = Some(reason.clone()),
             _ => {}

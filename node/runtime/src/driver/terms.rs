@@ -4,8 +4,12 @@
 //! file of its own counts on `partition.min_size`. Each account takes the others' noise for its own, so they must not work together.
 
 use protocol::account::ReleaseKind;
-use protocol::work::Unit;
+use protocol::agreement::{Credentials, Fingerprint, Terms};
+use protocol::work::{Mechanism, Unit};
 use protocol::{Digest, Setup};
+
+use super::DriverError;
+use crate::identity::Roster;
 
 /// Digest and text of what must be equal; the text is TOML, so that a difference has a name.
 ///
@@ -18,6 +22,25 @@ pub(super) fn terms(setup: &Setup, config: &str, private_noise: bool) -> (Digest
     (Digest::of_text(&format!("{}\n{derived}", setup.digest)), format!("{config}\n{derived}"))
 }
 
+/// Who this node is when members decide: what all agreed on, and the key of its identity.
+pub(super) fn credentials(
+    setup: &Setup,
+    seed: &[u8; 32],
+    roster: &Roster,
+) -> Result<Credentials, DriverError> {
+    let settings = &setup.settings;
+    let terms = Terms {
+        name: setup.config.name.clone(),
+        config: Fingerprint::of("murmur config 1", setup.digest.to_string().as_bytes()),
+        roster: roster.keys().ok_or(DriverError::NoKey)?,
+        hostile: settings.hostile,
+        rounds: settings.rounds,
+        model: protocol::first_model(settings),
+        seats: Vec::new(),
+    };
+    Ok(Credentials::new(terms, seed, (settings.timeouts.silence, settings.timeouts.resend))?)
+}
+
 fn derived(setup: &Setup, private_noise: bool) -> String {
     let mut text = "[derived]\n".to_owned();
     // Ten digits: the last ones may depend on the processor.
@@ -26,9 +49,14 @@ fn derived(setup: &Setup, private_noise: bool) -> String {
     if let ReleaseKind::Sampled { rate, .. } = ReleaseKind::of(&setup.settings.release) {
         line("sampling_rate", rate);
     }
-    if let Unit::Record { common, .. } = &setup.work.unit {
+    if let Unit::Record { common, .. } | Unit::Person { common, .. } = &setup.work.unit {
         line("divisor", common.divisor);
         line("rounding", common.slack);
+    }
+    if let Mechanism::Grid(on) | Mechanism::DiscreteReals(on) = &setup.settings.mechanism {
+        let (grid, noise) = (on.mechanism.grid(), on.mechanism.noise());
+        let (bits, steps, largest) = (grid.size().bits(), grid.steps(), grid.largest());
+        text.push_str(&format!("grid = \"{bits} bits, {steps} steps, largest {largest}, noise {noise}\"\n"));
     }
     text.push_str(&format!("private_noise = {private_noise}\n"));
     text

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use privacy::noise::{NoiseSource, SystemNoise};
 use protocol::PeerIx;
-use protocol::work::{Computed, Desk, Job, Room, Work};
+use protocol::work::{Computed, Desk, Job, Room, Work, carry_out};
 use tokio::sync::mpsc;
 
 use super::kept::Kept;
@@ -74,8 +74,8 @@ impl Bench {
                 &mut seeded
             }
         };
-        let desk = &mut Desk { node: 0, room, state: &mut self.kept.state };
-        let computed = self.work.contribute(desk, job, noise)?;
+        let desk = &mut Desk { node: 0, position: me, room, state: &mut self.kept.state };
+        let computed = carry_out(self.work.as_ref(), desk, job, noise)?;
         self.kept.save()?;
         Ok(computed)
     }

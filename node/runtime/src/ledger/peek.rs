@@ -1,11 +1,14 @@
 //! Reading a ledger that is not ours to change.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
-use redb::{Builder, Database, DatabaseError, ReadOnlyDatabase, ReadableDatabase, ReadableTable};
-
-use super::{FILE, LedgerError, META, RECORDS, StoredBegun};
-use crate::identity::Roster;
+use super::backend;
+use super::count;
+use super::examine::Contents;
+use super::forgotten::{UNKNOWN_ROUND, number};
+use super::{FILE, LedgerError, Owner, StoredBegun, check_count, examine, refused};
+use crate::identity::{Identity, Roster};
+use privacy::event::DpEvent;
 use protocol::Record;
 
 /// What a ledger holds, for a report.
@@ -15,6 +18,23 @@ pub struct Peeked {
     pub records: Vec<Record>,
     /// The members, if the run had begun.
     pub roster: Option<Roster>,
+    /// Records that stand for what the state had forgotten.
+    pub forgotten: u64,
+}
+
+/// A ledger that is whole, and what is known of it outside.
+#[derive(Debug, Clone)]
+pub struct Checked {
+    /// The file.
+    pub path: PathBuf,
+    /// Whose it is, in words.
+    pub owner: Option<String>,
+    /// What it holds.
+    pub peeked: Peeked,
+    /// Whether the run was over for this node.
+    pub finished: bool,
+    /// How many records were counted outside of the folder; none where nothing was.
+    pub counted: Option<u64>,
 }
 
 /// Reads the ledger in a folder without changing it; `None` where there is none.
@@ -24,53 +44,43 @@ pub struct Peeked {
 /// # Errors
 /// As [`LedgerError`] says; [`LedgerError::InUse`] while the node runs.
 pub fn peek(folder: &Path) -> Result<Option<Peeked>, LedgerError> {
+    contents(folder)?.map(|contents| peeked(&folder.join(FILE), contents)).transpose()
+}
+
+/// Looks whether the ledger in a folder is whole and the last one, by the counts in the folder and in `outside`; `None` where there is no ledger.
+///
+/// # Errors
+/// As [`LedgerError`] says: what is damaged, and where.
+pub fn check(folder: &Path, outside: Option<&Path>) -> Result<Option<Checked>, LedgerError> {
+    let Some(contents) = contents(folder)? else { return Ok(None) };
+    let (path, owner, finished) = (folder.join(FILE), contents.owner.clone(), contents.finished);
+    let known = owner.as_deref().and_then(Owner::parse);
+    let counted = match (&known, outside) {
+        (Some(owner), Some(outside)) => count::look(&count::place_in(outside, owner), owner)?,
+        _ => None,
+    };
+    let peeked = peeked(&path, contents)?;
+    Ok(Some(Checked { path, owner, peeked, finished, counted }))
+}
+
+/// What a whole ledger holds that has all the records that were made in its folder.
+fn contents(folder: &Path) -> Result<Option<Contents>, LedgerError> {
     let path = folder.join(FILE);
     if !path.is_file() {
         return Ok(None);
     }
-    let failed = |error: DatabaseError| match error {
-        DatabaseError::DatabaseAlreadyOpen => LedgerError::InUse { path: path.clone() },
-        other => LedgerError::Storage { doing: "open", path: path.clone(), source: Box::new(other.into()) },
-    };
-    match ReadOnlyDatabase::open(&path) {
-        Ok(database) => read(&path, &database).map(Some),
-        Err(DatabaseError::RepairAborted) => {
-            let database = repaired(&path).map_err(failed)?;
-            read(&path, &database).map(Some)
-        }
-        Err(error) => Err(failed(error)),
+    let bytes = backend::read(&path).map_err(|error| refused(&path, error))?;
+    let contents = examine(bytes).map_err(|what| LedgerError::Damaged { path: path.clone(), what })?;
+    if let Some(owner) = contents.owner.as_deref().and_then(Owner::parse) {
+        let counted = count::look(&folder.join(count::FILE), &owner)?;
+        check_count(&path, contents.records.len() as u64, counted.unwrap_or(0))?;
     }
+    Ok(Some(contents))
 }
 
-/// A repaired copy in memory.
-fn repaired(path: &Path) -> Result<Database, DatabaseError> {
-    let bytes = std::fs::read(path).map_err(redb::StorageError::Io)?;
-    let copy = redb::backends::InMemoryBackend::new();
-    redb::StorageBackend::set_len(&copy, bytes.len() as u64).map_err(redb::StorageError::Io)?;
-    redb::StorageBackend::write(&copy, 0, &bytes).map_err(redb::StorageError::Io)?;
-    Builder::new().create_with_backend(copy)
-}
-
-fn read(path: &Path, database: &impl ReadableDatabase) -> Result<Peeked, LedgerError> {
-    let look = || {
-        let transaction = database.begin_read()?;
-        let table = transaction.open_table(RECORDS)?;
-        let texts: Result<Vec<Vec<u8>>, redb::Error> =
-            table.iter()?.map(|entry| Ok(entry?.1.value().to_vec())).collect();
-        let begun = transaction.open_table(META)?.get("begun")?.map(|text| text.value().to_vec());
-        Ok((texts?, begun))
-    };
-    let (texts, begun) = look().map_err(|source: redb::Error| LedgerError::Storage {
-        doing: "read",
-        path: path.to_owned(),
-        source: Box::new(source),
-    })?;
+fn peeked(path: &Path, contents: Contents) -> Result<Peeked, LedgerError> {
     let damaged = |what: String| LedgerError::Damaged { path: path.to_owned(), what };
-    let records = texts
-        .iter()
-        .map(|text| serde_json::from_slice(text).map_err(|error| damaged(error.to_string())))
-        .collect::<Result<_, _>>()?;
-    let roster = match begun {
+    let roster = match contents.begun {
         None => None,
         Some(text) => {
             let stored: StoredBegun =
@@ -78,14 +88,45 @@ fn read(path: &Path, database: &impl ReadableDatabase) -> Result<Peeked, LedgerE
             Some(Roster::from_bytes(&stored.roster).ok_or_else(|| damaged("no roster".into()))?)
         }
     };
-    Ok(Peeked { records, roster })
+    let forgotten = contents.forgotten.as_deref().and_then(number).unwrap_or(0);
+    Ok(Peeked { records: contents.records, roster, forgotten })
+}
+
+impl Checked {
+    /// Contributions that were counted outside and that the ledger does not know: an old copy of the folder.
+    pub fn missing(&self) -> u64 {
+        self.counted.unwrap_or(0).saturating_sub(self.peeked.records.len() as u64)
+    }
+
+    /// What it holds, with a record that costs in full for everything that is missing.
+    ///
+    /// # Guarantee
+    /// As many records as were counted. What one of the missing can have been is what all known ones are; where these differ, or there are none, it has no bound.
+    pub fn charged(self) -> Peeked {
+        let missing = self.missing();
+        let Peeked { mut records, roster, forgotten } = self.peeked;
+        let alike = records.first().filter(|first| records.iter().all(|one| one.release == first.release));
+        let release = alike.map_or(DpEvent::NonPrivate, |first| first.release.clone());
+        let known = records.len() as u64;
+        let record = |id| Record { id, round: UNKNOWN_ROUND, release: release.clone(), among: None };
+        records.extend((known..known + missing).map(record));
+        Peeked { records, roster, forgotten: forgotten + missing }
+    }
+
+    /// Whether the key beside it is that of its node; also where there is no key.
+    pub fn fits(&self, folder: &Path) -> bool {
+        let owner = self.owner.as_deref().and_then(Owner::parse);
+        match (owner, Identity::look(folder)) {
+            (Some(owner), Some(identity)) => owner.identity == identity.peer_id().to_base58(),
+            _ => true,
+        }
+    }
 }
 
 #[cfg(test)]
 mod tests {
     use super::super::{Ledger, Owner};
     use super::*;
-    use privacy::event::DpEvent;
 
     #[test]
     fn a_ledger_is_read_without_being_changed_even_after_a_crash() {
@@ -93,7 +134,8 @@ mod tests {
         assert!(peek(folder.path()).unwrap().is_none());
         let owner = Owner { identity: "me".into(), run: "run".into() };
         let (ledger, _) = Ledger::open(folder.path(), &owner).unwrap();
-        let record = Record { id: 0, round: 3, release: DpEvent::Gaussian { noise_multiplier: 2.0 } };
+        let record =
+            Record { id: 0, round: 3, release: DpEvent::Gaussian { noise_multiplier: 2.0 }, among: None };
         ledger.record(&record, None).unwrap();
         assert!(matches!(peek(folder.path()), Err(LedgerError::InUse { .. })));
         // A file that was open when its process died.

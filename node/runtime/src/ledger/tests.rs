@@ -8,7 +8,7 @@ fn owner(run: &str) -> Owner {
 }
 
 fn record(id: u64) -> Record {
-    Record { id, round: id as u32, release: DpEvent::NonPrivate }
+    Record { id, round: id as u32, release: DpEvent::NonPrivate, among: None }
 }
 
 fn snapshot() -> Snapshot {
@@ -20,7 +20,8 @@ fn snapshot() -> Snapshot {
         model: Values::from_wire(vec![0.1, -0.0, f32::MIN_POSITIVE]),
         records: 3,
         spent: vec![vec![0.1 + 0.2, f64::INFINITY], vec![]],
-        acceptor: Some(Acceptor { epoch: 3, promised: (1, 2), accepted: None }),
+        before: Some(Values::from_wire(vec![0.5, 0.25, 1.0])),
+        agreement: Some(Arc::new(Memory { view: 7, ..Memory::default() })),
     }
 }
 
@@ -28,7 +29,11 @@ fn snapshot() -> Snapshot {
 fn what_was_recorded_and_saved_is_found_again() {
     let folder = tempfile::tempdir().unwrap();
     let units = vec!["worst pair in μ²".to_owned(), "contributions".to_owned()];
-    let begun = Begun { roster: Roster::new((0..3).map(|_| PeerId::random())), at: 17 };
+    let begun = Begun {
+        roster: Roster::new((0..3).map(|_| PeerId::random())),
+        at: 17,
+        signed: (1, vec![vec![9; 64]]),
+    };
     {
         let (ledger, found) = Ledger::open(folder.path(), &owner("a")).unwrap();
         assert_eq!(found, Found::default());
@@ -52,7 +57,11 @@ fn what_was_recorded_and_saved_is_found_again() {
 fn that_noise_was_seeded_is_kept_and_never_taken_for_granted() {
     for seeded in [false, true] {
         let folder = tempfile::tempdir().unwrap();
-        let begun = Begun { roster: Roster::new((0..3).map(|_| PeerId::random())), at: 17 };
+        let begun = Begun {
+            roster: Roster::new((0..3).map(|_| PeerId::random())),
+            at: 17,
+            signed: (1, vec![vec![9; 64]]),
+        };
         let (ledger, _) = Ledger::open(folder.path(), &owner("a")).unwrap();
         ledger.with_seeded_noise(seeded).begin(&begun).unwrap();
         assert_eq!(Ledger::open(folder.path(), &owner("a")).unwrap().1.seeded, seeded);
@@ -85,7 +94,7 @@ fn a_folder_that_is_not_there_or_a_foreign_file_gets_a_clear_message() {
     assert!(matches!(refused, LedgerError::Storage { doing: "open", .. }), "{refused}");
     std::fs::write(folder.path().join(FILE), "not a database at all").unwrap();
     let refused = Ledger::open(folder.path(), &owner("a")).err().unwrap();
-    assert!(matches!(refused, LedgerError::Storage { doing: "open", .. }), "{refused}");
+    assert!(matches!(refused, LedgerError::Damaged { .. }), "{refused}");
 }
 
 /// What a killed process leaves behind: a copy of the file at any moment after `record` returned.

@@ -20,13 +20,15 @@ pub(super) fn admission((me, standing): (PeerId, &Standing), (peer, theirs): (Pe
         Roster::from_bytes(roster).is_some_and(|roster| roster.position(peer).is_some())
     };
     match (standing, theirs) {
-        (Standing::Running { roster }, Standing::Gathering) if !has(roster, &peer) => {
+        (Standing::Running { roster, .. }, Standing::Gathering) if !has(roster, &peer) => {
             Verdict::Refuse(Refusal::Closed, format!("the run has begun with {} others", roster.len()))
         }
-        (Standing::Gathering, Standing::Running { roster }) if !has(roster, &me) => {
+        (Standing::Gathering, Standing::Running { roster, .. }) if !has(roster, &me) => {
             Verdict::Excluded(format!("the run has begun with {} others", roster.len()))
         }
-        (Standing::Running { roster: ours }, Standing::Running { roster: theirs }) if ours != theirs => {
+        (Standing::Running { roster: ours, .. }, Standing::Running { roster: theirs, .. })
+            if ours != theirs =>
+        {
             Verdict::Refuse(Refusal::OtherRun, "the run has begun with other members".to_owned())
         }
         _ => Verdict::Admit,

@@ -6,9 +6,9 @@ use std::time::Duration;
 use libp2p::core::upgrade;
 use libp2p::swarm::behaviour::toggle::Toggle;
 use libp2p::swarm::{NetworkBehaviour, Swarm};
-use libp2p::{allow_block_list, connection_limits, identify, mdns, ping};
+use libp2p::{allow_block_list, connection_limits, dcutr, identify, mdns, ping, relay};
 
-use super::{Settings, streams, transport};
+use super::{Settings, circuits, streams, transport};
 
 /// Handshakes that may be under way at once; the rest waits in the kernel or is dropped.
 pub(super) const PENDING: u32 = 128;
@@ -21,13 +21,16 @@ pub(super) struct Behaviour {
     pub(super) identify: identify::Behaviour,
     pub(super) ping: ping::Behaviour,
     pub(super) streams: streams::Behaviour,
+    pub(super) circuits: relay::client::Behaviour,
+    pub(super) relay: Toggle<relay::Behaviour>,
+    pub(super) punching: dcutr::Behaviour,
 }
 
 /// A swarm for these settings, not listening yet.
 pub(super) fn swarm(settings: &Settings) -> io::Result<Swarm<Behaviour>> {
     let keypair = settings.identity.keypair();
     let me = settings.identity.peer_id();
-    let transport = transport::transport(keypair, settings.secret.network_key())?;
+    let (transport, circuits) = transport::transport(keypair, &settings.secret.network_key())?;
     // Two per pair where both call at once, and room for a restart.
     let established = u32::try_from(3 * settings.nodes + 32).unwrap_or(u32::MAX);
     let limits = connection_limits::ConnectionLimits::default()
@@ -39,6 +42,9 @@ pub(super) fn swarm(settings: &Settings) -> io::Result<Swarm<Behaviour>> {
         let mut allowed = allow_block_list::Behaviour::default();
         settings.roster.iter().for_each(|member| {
             allowed.allow_peer(member.peer);
+        });
+        settings.relays.iter().filter_map(circuits::relay_of).for_each(|relay| {
+            allowed.allow_peer(relay);
         });
         allowed
     });
@@ -56,6 +62,9 @@ pub(super) fn swarm(settings: &Settings) -> io::Result<Swarm<Behaviour>> {
         identify: identify::Behaviour::new(about),
         ping: ping::Behaviour::default(),
         streams: streams::Behaviour::default(),
+        circuits,
+        relay: settings.is_relay.then(|| relay::Behaviour::new(me, circuits::served(settings.nodes))).into(),
+        punching: dcutr::Behaviour::new(me),
     };
     let config = libp2p::swarm::Config::with_tokio_executor()
         .with_idle_connection_timeout(Duration::from_secs(15))

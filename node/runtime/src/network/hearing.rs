@@ -29,7 +29,7 @@ pub fn hears_a_proof(bytes: &[u8]) -> bool {
 /// As a hello.
 pub fn hears_a_card(bytes: &[u8]) -> Result<Card, HelloError> {
     let card = now(exchange_cards(&mut Script { unheard: bytes }, &introduction()?))?;
-    if let Standing::Running { roster } = &card.standing
+    if let Standing::Running { roster, .. } = &card.standing
         && let Some(roster) = Roster::from_bytes(roster)
     {
         assert_eq!(Roster::from_bytes(&roster.to_bytes()), Some(roster));
@@ -48,9 +48,10 @@ fn introduction() -> Result<Introduction, HelloError> {
         instance: 1,
         standing: Standing::Gathering,
         addresses: Vec::new(),
+        name: String::new(),
     };
     let (me, secret) = (PeerId::random(), Secret::generate()?);
-    Ok(Introduction { me, secret, card, config: CONFIG.into(), schema: schema.into() })
+    Ok(Introduction { me, secret, card, config: CONFIG.into(), schema: schema.into(), is_relay: false })
 }
 
 /// The result of something that never waits: all bytes are there already.

@@ -33,6 +33,8 @@ pub(crate) struct Introduction {
     pub(crate) config: String,
     /// The form of our records, shown where the digests differ.
     pub(crate) schema: Arc<Schema>,
+    /// A relay knows no run and no data: it says what it hears.
+    pub(crate) is_relay: bool,
 }
 
 /// Why there will be no conversation.
@@ -122,6 +124,12 @@ pub(crate) async fn exchange_cards(
     io: &mut (impl AsyncRead + AsyncWrite + Unpin),
     us: &Introduction,
 ) -> Result<Card, HelloError> {
+    if us.is_relay {
+        let Frame::Card(card) = receive(io, MEMBER).await? else { return Err(HelloError::Disorder) };
+        let (run, config, schema) = (card.run.clone(), card.config, card.schema);
+        write_frame(io, &Frame::Card(Card { run, config, schema, ..us.card.clone() })).await?;
+        return Ok(card);
+    }
     write_frame(io, &Frame::Card(us.card.clone())).await?;
     let Frame::Card(card) = receive(io, MEMBER).await? else { return Err(HelloError::Disorder) };
     compare(io, us, &card).await?;
@@ -202,9 +210,10 @@ mod tests {
             instance: 1,
             standing: Standing::Gathering,
             addresses: vec![],
+            name: String::new(),
         };
         let schema = Arc::new(Schema::default());
-        Introduction { me, secret: secret.clone(), card, config: config.into(), schema }
+        Introduction { me, secret: secret.clone(), card, config: config.into(), schema, is_relay: false }
     }
 
     async fn meet(

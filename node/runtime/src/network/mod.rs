@@ -7,15 +7,18 @@
 mod admission;
 mod behaviour;
 mod book;
+pub(crate) mod circuits;
 mod difference;
 mod event_loop;
 #[doc(hidden)]
 pub mod hearing;
 mod hello;
 mod link;
+mod plausible;
 mod strangers;
 mod streams;
 mod transport;
+mod words;
 
 use std::io;
 use std::sync::Arc;
@@ -35,7 +38,7 @@ use crate::wire::{Frame, Limits, Refusal, Standing};
 #[cfg(test)]
 pub(crate) use difference::differences;
 pub use hello::HelloError;
-pub use link::{Link, Patience, SendError};
+pub use link::{Held, Link, Patience, SendError};
 
 /// Events that wait for the driver; behind it the readers wait, and behind them the peers.
 const EVENTS: usize = 256;
@@ -47,6 +50,8 @@ pub struct Settings {
     pub identity: Identity,
     /// What members know.
     pub secret: Secret,
+    /// What this node is called; empty where it has no name.
+    pub name: String,
     /// Name of the run.
     pub run: String,
     /// Number of members.
@@ -69,6 +74,12 @@ pub struct Settings {
     pub roster: Vec<Member>,
     /// Whether to look for peers on the local network.
     pub mdns: bool,
+    /// Relays through which this node can be reached, each with its identity.
+    pub relays: Vec<Multiaddr>,
+    /// Whether this is a relay: no member, it passes on what members say to each other and tells them of each other.
+    pub is_relay: bool,
+    /// Where a relay can be called, beside where it listens: behind a router that passes a port on, or by name.
+    pub announce: Vec<Multiaddr>,
 }
 
 /// What happens on the network.
@@ -82,6 +93,8 @@ pub enum Event {
         link: Link,
         /// Where the peer stands.
         standing: Standing,
+        /// What the peer calls itself.
+        name: Option<String>,
     },
     /// A member said something.
     Frame {
@@ -91,6 +104,8 @@ pub enum Event {
         id: u64,
         /// What.
         frame: Frame,
+        /// The room that it takes at this link; the peer may send more when it is dropped.
+        held: Held,
     },
     /// A conversation ended.
     Lost {
@@ -175,8 +190,8 @@ impl Control {
     }
 
     /// The run has begun: from now on only these are let in.
-    pub fn begin(&self, roster: Vec<Vec<u8>>) {
-        self.standing.send_replace(Standing::Running { roster });
+    pub fn begin(&self, standing: Standing) {
+        self.standing.send_replace(standing);
     }
 }
 

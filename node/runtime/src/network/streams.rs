@@ -47,6 +47,14 @@ impl Behaviour {
         opened
     }
 
+    /// The same on one of several connections.
+    pub(super) fn open_on(&mut self, peer: PeerId, connection: ConnectionId) -> oneshot::Receiver<Stream> {
+        let (wanted, opened) = oneshot::channel();
+        let handler = NotifyHandler::One(connection);
+        self.act(ToSwarm::NotifyHandler { peer_id: peer, handler, event: wanted });
+        opened
+    }
+
     fn act(&mut self, action: ToSwarm<Incoming, Wanted>) {
         self.actions.push_back(action);
         self.waker.take().into_iter().for_each(Waker::wake);

@@ -1,4 +1,5 @@
-//! How bytes get to a peer: TCP inside the swarm's private network, encrypted by Noise; QUIC beside it where it was built in.
+//! How bytes get to a peer: TCP inside the swarm's private network, encrypted by Noise, straight or through the circuit of a relay; QUIC beside it where it was
+//! built in.
 
 use std::io;
 use std::time::Duration;
@@ -9,7 +10,7 @@ use libp2p::core::transport::timeout::{TransportTimeout, TransportTimeoutError};
 use libp2p::core::transport::{Boxed, Transport, upgrade};
 use libp2p::identity::Keypair;
 use libp2p::pnet::{PnetConfig, PreSharedKey};
-use libp2p::{PeerId, dns, noise, tcp, yamux};
+use libp2p::{PeerId, dns, noise, relay, tcp, yamux};
 
 /// How long a connection may take until it is encrypted: who dawdles is dropped.
 const HANDSHAKE: Duration = Duration::from_secs(10);
@@ -17,13 +18,18 @@ const HANDSHAKE: Duration = Duration::from_secs(10);
 /// that could be understood: with another key most lengths are noise, and both sides wait for more.
 const CONNECT: Duration = Duration::from_secs(8);
 
+/// A transport, and the part of it that speaks with relays.
+type Parts = (Boxed<(PeerId, StreamMuxerBox)>, relay::client::Behaviour);
+
 /// The transport of a node. A machine without name servers can still use addresses of numbers.
-pub(crate) fn transport(
-    keypair: &Keypair,
-    network_key: [u8; 32],
-) -> io::Result<Boxed<(PeerId, StreamMuxerBox)>> {
-    match dns::tokio::Transport::system(nameless(keypair, network_key)?) {
-        Ok(with_names) => Ok(with_names.boxed()),
+///
+/// # Guarantee
+/// Over TCP, straight or through a circuit, nobody without the swarm's key gets as far as a first word: the private network is inside the circuit too, so a
+/// relay sees sizes and times and nothing else.
+pub(crate) fn transport(keypair: &Keypair, network_key: &[u8; 32]) -> io::Result<Parts> {
+    let (numbers, client) = nameless(keypair, network_key)?;
+    match dns::tokio::Transport::system(numbers) {
+        Ok(with_names) => Ok((with_names.boxed(), client)),
         Err(error) => {
             tracing::warn!(%error, "no name servers: addresses with names cannot be called");
             nameless(keypair, network_key)
@@ -32,14 +38,19 @@ pub(crate) fn transport(
 }
 
 /// For addresses of numbers.
-fn nameless(keypair: &Keypair, network_key: [u8; 32]) -> io::Result<Boxed<(PeerId, StreamMuxerBox)>> {
-    let private = PnetConfig::new(PreSharedKey::new(network_key));
+fn nameless(keypair: &Keypair, network_key: &[u8; 32]) -> io::Result<Parts> {
+    let private = PnetConfig::new(PreSharedKey::new(*network_key));
     let noise = noise::Config::new(keypair).map_err(io::Error::other)?;
-    let tcp = TransportTimeout::new(tcp::tokio::Transport::new(tcp::Config::default()), CONNECT)
+    let (circuits, client) = relay::client::new(keypair.public().to_peer_id());
+    let straight = TransportTimeout::new(tcp::tokio::Transport::new(tcp::Config::default()), CONNECT)
         .map_err(|error| match error {
             TransportTimeoutError::Other(error) => error,
             _ => io::Error::new(io::ErrorKind::TimedOut, "no connection"),
-        })
+        });
+    // Circuits first: what follows would take the address of the relay for that of the peer.
+    let tcp = circuits
+        .or_transport(straight)
+        .map_err(io::Error::other)
         .and_then(move |socket, _| private.handshake(socket).map_err(io::Error::other))
         .upgrade(upgrade::Version::V1Lazy)
         .authenticate(noise)
@@ -57,5 +68,5 @@ fn nameless(keypair: &Keypair, network_key: [u8; 32]) -> io::Result<Boxed<(PeerI
             })
             .boxed()
     };
-    Ok(tcp)
+    Ok((tcp, client))
 }

@@ -26,6 +26,8 @@ pub enum Frame {
         attempt: u32,
         /// The members, in order, as bytes of their identities.
         roster: Vec<Vec<u8>>,
+        /// The sender's signature under both.
+        signature: Vec<u8>,
     },
     /// The sender has finished its run.
     Finished,
@@ -72,6 +74,8 @@ pub struct Card {
     pub standing: Standing,
     /// Where it listens, as multiaddresses.
     pub addresses: Vec<String>,
+    /// What it is called; empty where it has no name. The channel proves the key, so the name is that key's word.
+    pub name: String,
 }
 
 /// Why somebody is not let in.
@@ -96,6 +100,10 @@ pub enum Standing {
     Running {
         /// Bytes of their identities.
         roster: Vec<Vec<u8>>,
+        /// The attempt in which all of them signed it.
+        attempt: u32,
+        /// Their signatures; none where members are pinned.
+        signatures: Vec<Vec<u8>>,
     },
 }
 

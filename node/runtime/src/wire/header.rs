@@ -43,6 +43,14 @@ impl Announced {
     }
 }
 
+impl Announced {
+    /// How many bytes.
+    pub fn bytes(self) -> usize {
+        let width = if matches!(self, Self::Words64(_)) { 8 } else { 4 };
+        self.count().saturating_mul(width)
+    }
+}
+
 /// A header that was read and checked; its numbers are still to come.
 #[derive(Debug)]
 pub struct Head {

@@ -10,17 +10,17 @@ mod header;
 mod stream;
 
 pub use frame::{Card, Frame, Greeting, Known, Refusal, Standing};
-pub(crate) use stream::read_frame_after;
 pub use stream::{read_frame, write_frame};
+pub(crate) use stream::{read_head, read_numbers};
 
 pub use header::{Announced, Head};
 use protocol::{Load, Numbers};
 
 /// Version of the frames; peers with another one are refused.
-pub const VERSION: u8 = 3;
+pub const VERSION: u8 = 4;
 
-/// The longest header. A roster of a thousand nodes with their addresses fits.
-pub const MAX_HEADER: usize = 256 * 1024;
+/// The longest header. A roster of a thousand nodes with their addresses fits, and a proposal of three hundred with the turns that justify it.
+pub const MAX_HEADER: usize = 4 * 1024 * 1024;
 
 /// bincode's little-endian variable-length integers, with a limit on what one header may take.
 fn encoding() -> impl bincode::config::Config {

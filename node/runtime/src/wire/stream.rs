@@ -52,22 +52,27 @@ fn extend<T: Copy, const WIDTH: usize>(bytes: &mut Vec<u8>, numbers: &[T], form:
 pub async fn read_frame(io: &mut (impl AsyncRead + Unpin), limits: Limits) -> Result<Frame, WireError> {
     let mut length = [0; 4];
     io.read_exact(&mut length).await?;
-    read_frame_after(io, length, limits).await
+    let head = read_head(io, length, limits).await?;
+    read_numbers(io, head).await
 }
 
-/// Reads what follows the length of the header.
-pub(crate) async fn read_frame_after(
+/// Reads what follows the length of the header, up to the numbers.
+pub(crate) async fn read_head(
     io: &mut (impl AsyncRead + Unpin),
     length: [u8; 4],
     limits: Limits,
-) -> Result<Frame, WireError> {
+) -> Result<Head, WireError> {
     let length = u32::from_le_bytes(length) as usize;
     if length > limits.header {
         return Err(WireError::LongHeader { length, limit: limits.header });
     }
     let mut header = vec![0; length];
     io.read_exact(&mut header).await?;
-    let head = Head::decode(&header, limits)?;
+    Head::decode(&header, limits)
+}
+
+/// Reads the numbers behind a header.
+pub(crate) async fn read_numbers(io: &mut (impl AsyncRead + Unpin), head: Head) -> Result<Frame, WireError> {
     let count = head.numbers.count();
     let numbers = match head.numbers {
         Announced::Nothing => None,

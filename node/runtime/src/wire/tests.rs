@@ -1,7 +1,10 @@
+use std::sync::Arc;
+
 use futures::executor::block_on;
 use futures::io::Cursor;
 use proptest::prelude::*;
-use protocol::rounds::{Say, Sum};
+use protocol::agreement::{self, Fingerprint};
+use protocol::rounds::{Agreed, Say, Sum};
 use protocol::walk::{self, Name};
 use protocol::{Body, Digest, Message, Numbers, RunId, Values, Words, gossip};
 
@@ -21,7 +24,11 @@ fn reals(values: Vec<f32>) -> Numbers {
 }
 
 fn sum() -> Say {
-    Say::Sum(Box::new(Sum { epoch: 2, count: 4, start: Digest([9; 16]), knocked: true }))
+    Say::Sum(Box::new(Sum { epoch: 2, count: 4, start: Digest([9; 16]), signature: None }))
+}
+
+fn asks() -> Say {
+    Say::Agreement(Agreed(Arc::new(agreement::Message::Ask(agreement::Ask::Decided(5)))))
 }
 
 fn read(bytes: &[u8], limits: Limits) -> Result<Frame, WireError> {
@@ -32,9 +39,9 @@ fn read(bytes: &[u8], limits: Limits) -> Result<Frame, WireError> {
 fn sum_bytes(announced: [u8; 2], numbers: &[u8]) -> Vec<u8> {
     let mut expected = vec![30, 0, 0, 0];
     // Version, the kind of numbers and how many, a message, run, round, step, of rounds, a sum, epoch, count.
-    expected.extend([3, announced[0], announced[1], 9, 7, 3, 1, 2, 0, 2, 4]);
+    expected.extend([4, announced[0], announced[1], 9, 7, 3, 1, 2, 0, 2, 4]);
     expected.extend([9; 16]);
-    expected.push(1);
+    expected.push(0);
     expected[0] = (expected.len() - 4) as u8;
     expected.extend(numbers);
     expected
@@ -53,14 +60,16 @@ fn the_bytes_of_a_sum_are_these() {
 #[test]
 fn the_bytes_of_what_carries_no_numbers_are_these() {
     // Version, no numbers, a message, run, round, step, then what is said.
-    let header = |said: &[u8]| [&[6 + said.len() as u8, 0, 0, 0, 3, 0, 9, 7, 3, 1], said].concat();
+    let header = |said: &[u8]| [&[6 + said.len() as u8, 0, 0, 0, 4, 0, 9, 7, 3, 1], said].concat();
     assert_eq!(to_bytes(&message(Body::Nudge)).unwrap(), header(&[0]));
-    assert_eq!(to_bytes(&message(Say::Knock { epoch: 5 })).unwrap(), header(&[2, 4, 5]));
+    // A message of the agreement is its own bytes behind their number: which decisions come after epoch 5.
+    assert_eq!(to_bytes(&message(asks())).unwrap(), header(&[2, 1, 6, 9, 2, 5, 0, 0, 0]));
     let name = Name { token: 1, hop: 300, generation: 2 };
     assert_eq!(to_bytes(&message(walk::Say::Here(name))).unwrap(), header(&[4, 1, 1, 251, 44, 1, 2]));
-    let fetch = [&[2, 2][..], &[1; 16]].concat();
-    assert_eq!(to_bytes(&message(Say::Fetch { digest: Digest([1; 16]) })).unwrap(), header(&fetch));
-    assert_eq!(to_bytes(&Frame::Alive { answer: true }).unwrap(), [4, 0, 0, 0, 3, 0, 8, 1]);
+    let fetch = [&[2, 2, 64][..], "01".repeat(32).as_bytes()].concat();
+    let digest = Box::new(Fingerprint([1; 32]));
+    assert_eq!(to_bytes(&message(Say::Fetch { digest })).unwrap(), header(&fetch));
+    assert_eq!(to_bytes(&Frame::Alive { answer: true }).unwrap(), [4, 0, 0, 0, 4, 0, 8, 1]);
 }
 
 #[test]
@@ -185,9 +194,6 @@ proptest! {
 }
 
 fn samples() -> Vec<Frame> {
-    let assembly = r#"{"epoch":1,"ballot":[2,3],"kind":{"Promise":{"accepted":[[1,2],{"members":[0,1,2],"round":4,
-        "version":3,"model":"48943f7a0ea247f8e3c9386d0c5822fe","holder":1,"banned":[2]}],"version":3,
-        "model":"48943f7a0ea247f8e3c9386d0c5822fe","round":4,"accused":[5]}}}"#;
     let values = || reals(vec![0.5, f32::MAX, -0.0]);
     let name = Name { token: 0, hop: 70_000, generation: 1 };
     let roster = vec![vec![1; 38], vec![2; 38]];
@@ -199,8 +205,9 @@ fn samples() -> Vec<Frame> {
             config: [5; 16],
             schema: [7; 16],
             instance: 6,
-            standing: Standing::Running { roster: roster.clone() },
+            standing: Standing::Running { roster: roster.clone(), attempt: 2, signatures: vec![vec![7; 64]] },
             addresses: vec!["/ip4/127.0.0.1/tcp/1".into()],
+            name: "Zürich".into(),
         }),
         Frame::Config("rounds = 3".into()),
         Frame::Schema(crate::schema::Schema {
@@ -212,7 +219,7 @@ fn samples() -> Vec<Frame> {
         }),
         Frame::Refuse(Refusal::Closed, "began".into()),
         Frame::Members(vec![Known { peer: vec![1; 38], addresses: vec!["/ip4/127.0.0.1/tcp/1".into()] }]),
-        Frame::Confirm { attempt: 1, roster },
+        Frame::Confirm { attempt: 1, roster, signature: vec![3; 64] },
         Frame::Finished,
         Frame::Alive { answer: true },
         with(values(), sum()),
@@ -225,9 +232,8 @@ fn samples() -> Vec<Frame> {
         message(walk::Say::Over { token: 1 }),
         message(Body::Nudge),
         message(Body::NotYet),
-        message(Say::Assembly(serde_json::from_str(assembly).unwrap())),
-        message(Say::Fetch { digest: Digest([1; 16]) }),
+        message(asks()),
+        message(Say::Fetch { digest: Box::new(Fingerprint([1; 32])) }),
         with(values(), Say::Model { version: 2 }),
-        message(Say::Knock { epoch: 300 }),
     ]
 }

@@ -57,6 +57,15 @@ impl NoisyWords {
         self.words
     }
 
+    /// The same with all signs turned: post-processing, for vectors that point the other way.
+    pub fn negated(mut self) -> Self {
+        match &mut self.words {
+            Words::Narrow(words) => words.iter_mut().for_each(|word| *word = word.wrapping_neg()),
+            Words::Wide(words) => words.iter_mut().for_each(|word| *word = word.wrapping_neg()),
+        }
+        self
+    }
+
     /// Whether nobody else can predict the noise.
     pub fn noise_is_private(&self) -> bool {
         self.noise_is_private
@@ -71,6 +80,29 @@ impl GridGaussian {
     pub fn new(grid: Grid, noise: u64, sensitivity: f64) -> Result<Self, MechanismError> {
         positive("Sensitivity", sensitivity)?;
         Ok(Self { grid, law: IntegerNormal::new(noise)?, sensitivity })
+    }
+
+    /// The least noise with which a release, seen by itself, is no worse than Gaussian noise of `multiplier` times the sensitivity.
+    ///
+    /// # Guarantee
+    /// [`noise_multiplier`](Self::noise_multiplier) is at least `multiplier`, so a total of h such releases, of variance h·s² − 9 ≥ h·(s² − 9), is no
+    /// worse than one with √h·`multiplier`: what a run plans and records holds without a correction for rounding.
+    ///
+    /// # Assumes
+    /// As the type says.
+    ///
+    /// # Errors
+    /// As [`new`](Self::new).
+    pub fn with_multiplier(grid: Grid, multiplier: f64, sensitivity: f64) -> Result<Self, MechanismError> {
+        positive("Noise multiplier", multiplier)?;
+        let continuous = multiplier * sensitivity;
+        let wanted = libm::ceil(libm::sqrt(continuous * continuous + ROUNDING_VARIANCE as f64));
+        let made = Self::new(grid, (wanted as u64).max(IntegerNormal::LEAST), sensitivity)?;
+        if made.noise_multiplier() >= multiplier {
+            return Ok(made);
+        }
+        // The last digits of the doubles above: one step more is enough.
+        Self::new(grid, made.noise() + 1, sensitivity)
     }
 
     /// The grid.
@@ -224,6 +256,27 @@ mod tests {
         let exact = 247f64.sqrt() / 10.0;
         assert!(found <= exact && found > exact * (1.0 - 1e-14), "{found} {exact}");
         assert!(GridGaussian::new(grid, 15, 10.0).is_err());
+    }
+
+    #[test]
+    fn the_noise_for_a_multiplier_is_enough_and_hardly_more() {
+        let load = |dimension| Load {
+            nodes: 8,
+            dimension,
+            noise_multiplier: 2.0,
+            largest: 1,
+            steps_at_most: Some(40),
+        };
+        for (dimension, multiplier) in [(1, 1.0), (1, 0.45), (50, 2.0), (1000, 0.7), (1_000_000, 9.2)] {
+            let grid = Grid::auto(load(dimension), ClipNorm::new(0.5).unwrap()).unwrap();
+            let made = GridGaussian::with_multiplier(grid, multiplier, grid.sensitivity(1.0)).unwrap();
+            let (s, delta) = (made.noise() as f64, made.sensitivity());
+            assert!(made.noise_multiplier() >= multiplier && s * s - 9.0 >= (multiplier * delta).powi(2));
+            // Two steps less are too few, unless 16 is the least there is.
+            assert!(s <= 16.0 || (s - 2.0).powi(2) - 9.0 < (multiplier * delta).powi(2), "{s} {delta}");
+        }
+        let grid = Grid::auto(load(3), ClipNorm::new(0.5).unwrap()).unwrap();
+        assert!(GridGaussian::with_multiplier(grid, f64::NAN, 1.0).is_err());
     }
 
     #[test]

@@ -121,6 +121,17 @@ impl Grid {
         (self.steps as f64 * clip_norms + libm::sqrt(self.load.dimension as f64)) * (1.0 + 4.0 * f64::EPSILON)
     }
 
+    /// As [`sensitivity`](Self::sensitivity) for values that move by at most `distance`, in their own unit. Rounded up.
+    ///
+    /// # Guarantee
+    /// As [`sensitivity`](Self::sensitivity).
+    ///
+    /// # Assumes
+    /// As [`sensitivity`](Self::sensitivity).
+    pub fn sensitivity_of(&self, distance: f64) -> f64 {
+        (distance * self.per_unit + libm::sqrt(self.load.dimension as f64)) * (1.0 + 4.0 * f64::EPSILON)
+    }
+
     /// s = ⌈z·Δ⌉ for z over the sensitivity.
     pub fn noise(&self, multiplier: f64, sensitivity: f64) -> u64 {
         // A last digit above an integer that should be one is no reason for a step more.

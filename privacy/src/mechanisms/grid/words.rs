@@ -2,6 +2,8 @@
 
 use serde::{Deserialize, Serialize};
 
+use crate::noise::mask;
+
 /// How long a word is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum WordSize {
@@ -102,6 +104,42 @@ impl Words {
     /// As [`add`](Self::add).
     pub fn subtract(&mut self, other: &Self) -> Result<(), WordsError> {
         self.combine(other, u32::wrapping_sub, u64::wrapping_sub)
+    }
+
+    /// Adds the [mask](mask) of a key.
+    ///
+    /// # Guarantee
+    /// As [`mask::add_stream_u32`].
+    ///
+    /// # Assumes
+    /// As [`mask::add_stream_u32`].
+    pub fn add_mask(&mut self, key: &[u8; 32]) {
+        match self {
+            Self::Narrow(words) => mask::add_stream_u32(key, words),
+            Self::Wide(words) => mask::add_stream_u64(key, words),
+        }
+    }
+
+    /// Takes away the [mask](mask) of a key.
+    ///
+    /// # Guarantee
+    /// As [`mask::add_stream_u32`].
+    ///
+    /// # Assumes
+    /// As [`mask::add_stream_u32`].
+    pub fn subtract_mask(&mut self, key: &[u8; 32]) {
+        match self {
+            Self::Narrow(words) => mask::subtract_stream_u32(key, words),
+            Self::Wide(words) => mask::subtract_stream_u64(key, words),
+        }
+    }
+
+    /// Appends integers, modulo the size.
+    pub fn extend(&mut self, integers: impl IntoIterator<Item = i64>) {
+        match self {
+            Self::Narrow(words) => words.extend(integers.into_iter().map(|x| x as u32)),
+            Self::Wide(words) => words.extend(integers.into_iter().map(|x| x as u64)),
+        }
     }
 
     fn combine(

@@ -60,7 +60,7 @@ fn invert(case: &Case<'_>, work: &WorkSettings, alone: &Dataset, index: u64) -> 
     let mut noise = danger_from_seed(case.seed_of(24, index), "audit/inversion");
     let mut workspace = Workspace::with_lanes(model, 1);
     let computed = contribute(work, (model, alone), &job, &mut workspace, &mut noise)?;
-    let gradient = computed.contribution.values();
+    let gradient = computed.contribution.reals().map_or(&[][..], |contribution| contribution.values());
     let inputs = model.inputs();
     let outputs = gradient.len() / (inputs + 1);
     let bias = &gradient[outputs * inputs..];

@@ -1,11 +1,11 @@
 //! `audit.md`.
 
-use crate::finding::{Finding, Measure, Report, Verdict};
+use crate::finding::{Audit, Finding, Measure, Verdict};
 
 use super::{at_least, bound, digits};
 
 /// The report as Markdown; it refers to `audit.svg` beside it.
-pub fn markdown(report: &Report) -> String {
+pub fn markdown(report: &Audit) -> String {
     let mut text = format!("# Audit of `{}`\n\n", report.run);
     text.push_str(&format!(
         "{}, {} nodes, noise multiplier {}; one {} changes. All deciding lower bounds hold at once with confidence {}.\n\n",

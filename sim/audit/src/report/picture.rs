@@ -2,7 +2,7 @@
 
 use topology::svg::{Element, Svg};
 
-use crate::finding::{Finding, Report};
+use crate::finding::{Audit, Finding};
 
 use super::{at_least, bound};
 
@@ -18,7 +18,7 @@ text{font-family:system-ui,-apple-system,'Segoe UI',Roboto,'DejaVu Sans',sans-se
 @media (prefers-color-scheme:dark){.bg{fill:#12161d}.ink{fill:#e6ebf3}.soft{fill:#9aa5b5}.up{stroke:#e6ebf3}.grid{stroke:#2a313d}}";
 
 /// The report as a picture.
-pub fn picture(report: &Report) -> String {
+pub fn picture(report: &Audit) -> String {
     let shown: Vec<&Finding> = report.findings.iter().filter(|finding| finding.lower.is_some()).collect();
     let most = shown.iter().map(|finding| largest(finding)).fold(0.0, f64::max).max(1e-3);
     let height = TOP + LINE * shown.len() as f64 + 56.0;
@@ -90,11 +90,11 @@ mod tests {
     use crate::finding::{Lower, Upper, Verdict};
     use crate::report::markdown;
 
-    fn report(lower: f64, upper: Option<f64>) -> Report {
+    fn report(lower: f64, upper: Option<f64>) -> Audit {
         let lower = Lower { epsilon: lower, confidence: 0.95, method: "a test", gaussian: Some(1e9) };
         let upper = Upper { epsilon: upper, delta: 1e-5, analysis: "rounds".into() };
         let finding = Finding::bounded("distinguish", "node 1 → node 0".into(), 10, (lower, upper));
-        Report {
+        Audit {
             run: "a <run>".into(),
             algorithm: "rounds",
             nodes: 2,

@@ -1,13 +1,13 @@
 //! A line for each figure.
 
 use questions::answer::{Answer, Answers, Figure};
-use questions::plan::{Plan, expectations};
+use questions::plan::{QuestionPlan, expectations};
 
 use super::group_names;
 use crate::failure::{Failure, Result};
 
 /// The plan: one line for each answer.
-pub(super) fn plan(plan: &Plan) -> String {
+pub(super) fn plan(plan: &QuestionPlan) -> String {
     let mut text = String::from("answer,low,high,unit\n");
     for found in expectations(plan) {
         text.push_str(&format!(
@@ -22,7 +22,7 @@ pub(super) fn plan(plan: &Plan) -> String {
 }
 
 /// The answers: group, expression, cell, value, interval, raw figure, truth.
-pub(super) fn answers(plan: &Plan, answers: &Answers) -> Result<String> {
+pub(super) fn answers(plan: &QuestionPlan, answers: &Answers) -> Result<String> {
     let failed = |error: ::csv::Error| Failure::of(error, None);
     let mut writer = ::csv::Writer::from_writer(Vec::new());
     let mut header = group_names(plan);

@@ -1,7 +1,7 @@
 //! Plan and answers for programs.
 
 use questions::answer::Answers;
-use questions::plan::{Plan, expectations};
+use questions::plan::{QuestionPlan, expectations};
 use serde_json::{Map, Value, json};
 
 use super::group_names;
@@ -12,7 +12,7 @@ pub(super) fn text(value: &Value) -> Result<String> {
     Ok(text + "\n")
 }
 
-fn plan_value(plan: &Plan) -> Value {
+fn plan_value(plan: &QuestionPlan) -> Value {
     let summary = plan.summary();
     let expected: Map<String, Value> = expectations(plan)
         .into_iter()
@@ -24,7 +24,7 @@ fn plan_value(plan: &Plan) -> Value {
 }
 
 /// What `--plan` prints: nothing is spent.
-pub(super) fn plan_only(plan: &Plan) -> Value {
+pub(super) fn plan_only(plan: &QuestionPlan) -> Value {
     let terms = &plan.terms;
     json!({
         "question": plan.question.text,
@@ -35,7 +35,7 @@ pub(super) fn plan_only(plan: &Plan) -> Value {
     })
 }
 
-pub(super) fn answers(plan: &Plan, answers: &Answers, left: f64) -> Value {
+pub(super) fn answers(plan: &QuestionPlan, answers: &Answers, left: f64) -> Value {
     let names = group_names(plan);
     let rows: Vec<Value> = answers
         .lines

@@ -19,7 +19,7 @@ use questions::columns::{Columns, Row};
 use questions::contribution::chosen;
 use questions::language::parse;
 use questions::noise::{Terms, Trust, Unit};
-use questions::plan::{Plan, plan};
+use questions::plan::{QuestionPlan, plan};
 use questions::refusal::Refusal;
 use questions::simulate::simulate;
 
@@ -92,7 +92,7 @@ fn counted<'a>(data: &'a data::Table, nodes: &[Vec<usize>], unit: Unit, seed: u6
     nodes.iter().enumerate().map(of_node).collect()
 }
 
-fn answered(args: &Args, plan: &Plan, nodes: &[Vec<&Row>]) -> Result<Answers> {
+fn answered(args: &Args, plan: &QuestionPlan, nodes: &[Vec<&Row>]) -> Result<Answers> {
     let mut noise = |node: usize| -> Box<dyn NoiseSource> {
         match args.seed {
             0 => match SystemNoise::new() {
@@ -105,7 +105,7 @@ fn answered(args: &Args, plan: &Plan, nodes: &[Vec<&Row>]) -> Result<Answers> {
     Ok(simulate(plan, nodes, &mut noise, args.population)?)
 }
 
-fn show_plan(args: &Args, plan: &Plan) -> Result<ExitCode> {
+fn show_plan(args: &Args, plan: &QuestionPlan) -> Result<ExitCode> {
     let text = match args.format {
         Format::Table => table::plan(plan, args.total),
         Format::Json => json::text(&json::plan_only(plan))?,
@@ -116,7 +116,7 @@ fn show_plan(args: &Args, plan: &Plan) -> Result<ExitCode> {
 }
 
 /// Shows the plan and lets the person decide; where nobody sits at the terminal the answer is no.
-fn confirmed(plan: &Plan, args: &Args) -> Result<bool> {
+fn confirmed(plan: &QuestionPlan, args: &Args) -> Result<bool> {
     eprint!("{}", table::plan(plan, args.total));
     if !std::io::stdin().is_terminal() {
         return Ok(false);
@@ -128,7 +128,7 @@ fn confirmed(plan: &Plan, args: &Args) -> Result<bool> {
     Ok(matches!(line.trim().to_ascii_lowercase().as_str(), "y" | "yes"))
 }
 
-fn write(args: &Args, plan: &Plan, answers: &Answers) -> Result<ExitCode> {
+fn write(args: &Args, plan: &QuestionPlan, answers: &Answers) -> Result<ExitCode> {
     let left = args.total - args.epsilon;
     let text = match args.format {
         Format::Table => table::answers(plan, answers, left, args.population),
@@ -147,7 +147,7 @@ fn write(args: &Args, plan: &Plan, answers: &Answers) -> Result<ExitCode> {
 }
 
 /// The columns of a plan's groups, as JSON and CSV name them.
-fn group_names(plan: &Plan) -> Vec<String> {
+fn group_names(plan: &QuestionPlan) -> Vec<String> {
     plan.question.groups.iter().map(|levels| levels.text.clone()).collect()
 }
 

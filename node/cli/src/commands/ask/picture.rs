@@ -2,7 +2,7 @@
 
 use questions::answer::{Answer, Answers, Figure};
 use questions::language::ast::Kind;
-use questions::plan::Plan;
+use questions::plan::QuestionPlan;
 use topology::svg::{Element, Svg};
 
 use super::table::short_to;
@@ -74,7 +74,7 @@ const HEIGHT: f64 = 360.0;
 const MARGIN: f64 = 56.0;
 
 /// The first answer that can be drawn.
-pub(super) fn svg(plan: &Plan, answers: &Answers) -> Option<String> {
+pub(super) fn svg(plan: &QuestionPlan, answers: &Answers) -> Option<String> {
     for line in &answers.lines {
         for (aggregate, answer) in plan.question.aggregates.iter().zip(&line.answers) {
             let title = format!("{} {}", aggregate.written, line.group.join(" "));

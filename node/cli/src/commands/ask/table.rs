@@ -3,7 +3,7 @@
 use privacy::number::{Precision, up};
 use questions::answer::{Answer, Answers, Figure};
 use questions::noise::Trust;
-use questions::plan::{Expectation, Method, Plan, expectations, records_per_group};
+use questions::plan::{Expectation, Method, QuestionPlan, expectations, records_per_group};
 
 use super::{group_names, picture};
 use crate::table::Table;
@@ -12,7 +12,7 @@ use crate::table::Table;
 const DIGITS: i32 = 2;
 
 /// Cost and expected error.
-pub(super) fn plan(plan: &Plan, total: f64) -> String {
+pub(super) fn plan(plan: &QuestionPlan, total: f64) -> String {
     let (summary, terms) = (plan.summary(), &plan.terms);
     let blocks = if summary.blocks == 1 { "1 block".into() } else { format!("{} blocks", summary.blocks) };
     let groups = match &plan.method {
@@ -51,7 +51,7 @@ pub(super) fn plan(plan: &Plan, total: f64) -> String {
     text
 }
 
-fn expectation(plan: &Plan, found: &Expectation) -> String {
+fn expectation(plan: &QuestionPlan, found: &Expectation) -> String {
     if matches!(plan.method, Method::Frequent(_)) {
         return format!("{} finds values from {} records on", found.written, found.high.ceil());
     }
@@ -63,7 +63,7 @@ fn expectation(plan: &Plan, found: &Expectation) -> String {
 }
 
 /// The answers, and what was spent.
-pub(super) fn answers(plan: &Plan, answers: &Answers, left: f64, population: bool) -> String {
+pub(super) fn answers(plan: &QuestionPlan, answers: &Answers, left: f64, population: bool) -> String {
     let mut text = numbers(plan, answers);
     for line in &answers.lines {
         for (aggregate, answer) in plan.question.aggregates.iter().zip(&line.answers) {
@@ -103,7 +103,7 @@ pub(super) fn answers(plan: &Plan, answers: &Answers, left: f64, population: boo
 }
 
 /// Answers that are one number, a row for each group; without groups a row for each answer.
-fn numbers(plan: &Plan, answers: &Answers) -> String {
+fn numbers(plan: &QuestionPlan, answers: &Answers) -> String {
     let shown: Vec<usize> = (0..plan.question.aggregates.len())
         .filter(|&at| answers.lines.iter().all(|line| is_number(&line.answers[at])))
         .collect();

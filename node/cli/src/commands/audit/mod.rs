@@ -6,7 +6,7 @@ mod table;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
-use audit::{Attack, Report, Request, Sabotage, Verdict};
+use audit::{Attack, Audit, Request, Sabotage, Verdict};
 use protocol::config::{Config, Layer};
 use protocol::{Setup, folder};
 
@@ -87,7 +87,7 @@ pub(crate) fn run(args: &Args) -> Result<ExitCode> {
     })
 }
 
-fn audited(args: &Args, setup: Setup) -> Result<Report> {
+fn audited(args: &Args, setup: Setup) -> Result<Audit> {
     let mut request = Request {
         trials: args.trials,
         confidence: args.confidence,
@@ -142,7 +142,7 @@ fn read(path: &Path) -> Result<Layer> {
     Ok(Layer::from_toml(&text, &shown)?)
 }
 
-fn write_folder(folder: &Path, report: &Report, json: &str) -> Result<()> {
+fn write_folder(folder: &Path, report: &Audit, json: &str) -> Result<()> {
     std::fs::create_dir_all(folder).map_err(|error| {
         Failure::from(error).context(format!("cannot make the folder `{}`", folder.display()))
     })?;

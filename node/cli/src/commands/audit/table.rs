@@ -1,11 +1,11 @@
 //! An audit for people: bounds, then figures, then the verdict.
 
 use audit::report::{at_least, bound, digits};
-use audit::{Finding, Report, Verdict};
+use audit::{Audit, Finding, Verdict};
 
 use crate::table::Table;
 
-pub(super) fn text(report: &Report) -> String {
+pub(super) fn text(report: &Audit) -> String {
     let mut text = format!(
         "audit of {}: {}, {} nodes, noise multiplier {}, one {} changes\n",
         report.run,
@@ -66,7 +66,7 @@ fn figures(finding: &Finding) -> String {
     text
 }
 
-fn verdict(report: &Report) -> String {
+fn verdict(report: &Audit) -> String {
     let confidence = 100.0 * report.confidence;
     match report.verdict {
         Verdict::Passed => format!(

@@ -4,15 +4,18 @@ use crate::commands::swarm::check::for_processes;
 use crate::failure::{Failure, Result};
 use learn::checkpoint::{self, CheckpointInfo};
 use learn::data::{DataError, DataSource, LabelUse, SourceKind};
-use learn::model::Model;
-use learn::saved::About;
+use learn::model::ModelSpec;
 use learn::schema::Schema;
+use protocol::Setup;
 use protocol::config::{AlgorithmKind, Config};
-use protocol::{Digest, Setup};
-use runtime::driver::{Danger, Outcome};
+use protocol::work::external::Trouble;
+use runtime::driver::Danger;
+use runtime::identity::close_to_others;
 use runtime::swarm_file::SwarmFile;
+use runtime::trainer::{Command, Process};
 use std::path::Path;
 use std::sync::Arc;
+use std::time::Duration;
 
 /// Which data are this node's.
 #[derive(Debug, clap::Args)]
@@ -23,6 +26,12 @@ pub(super) struct DataArgs {
     /// For demonstrations: share I of N of the run's own data set, divided as its configuration says
     #[arg(long, value_name = "I/N")]
     shard: Option<Shard>,
+    /// What the data set is called in the ledger of data sets [default: the path of the file]
+    #[arg(long, value_name = "NAME")]
+    data_name: Option<String>,
+    /// A program that holds this node's data and computes with a model of its own (`model.kind = "external"`): docs/TRAINER.md
+    #[arg(long, value_name = "CMD", conflicts_with_all = ["data", "shard", "index_by"])]
+    trainer: Option<Command>,
     /// The column that says to whom a record belongs
     #[arg(long, value_name = "COLUMN")]
     index_by: Option<String>,
@@ -49,10 +58,23 @@ impl std::str::FromStr for Shard {
 }
 
 impl DataArgs {
+    /// The name under which uses of the data are put down; `None` for a share of a data set that is everybody's.
+    pub(super) fn account(&self) -> Option<String> {
+        self.data_name.clone().or_else(|| self.data.as_deref().map(path_of))
+    }
+
     /// The run as this node sees it.
     pub(super) fn setup(&self, swarm: &SwarmFile) -> Result<Setup> {
         let config = Config::from_toml(&swarm.config, "the swarm file")?;
         for_processes(&config)?;
+        let external = matches!(config.model, ModelSpec::External { .. });
+        if let Some(command) = &self.trainer {
+            return trainer_setup(config, command);
+        }
+        if external {
+            let text = "the model of this run is `external`: a trainer computes it";
+            return Err(Failure::new(text).hint("name it: `--trainer 'python3 trainer.py'`"));
+        }
         match (&self.data, self.shard) {
             (Some(_), Some(_)) => Err(Failure::new("`--data` and `--shard` exclude each other")),
             (Some(source), None) => {
@@ -71,6 +93,15 @@ impl DataArgs {
             })),
         }
     }
+}
+
+/// The whole path of a source that is a file; the source itself where it is none.
+fn path_of(source: &str) -> String {
+    // As in `FILE:label=COLUMN`; the whole is tried first, as names of files may have colons.
+    let candidates =
+        std::iter::once(source).chain(source.match_indices(':').rev().map(|(at, _)| &source[..at]));
+    let found = candidates.filter_map(|path| std::fs::canonicalize(path).ok()).find(|path| path.is_file());
+    found.map_or_else(|| source.to_owned(), |path| path.display().to_string())
 }
 
 /// A node with a file of its own, read as the swarm's schema says or, where there is none, as the keys behind the file do.
@@ -108,6 +139,17 @@ fn refuse_without_label(source: &DataSource, kind: AlgorithmKind) -> Result<()> 
     }
 }
 
+/// A node whose contributions a foreign program computes. Its troubles are told here and to nobody else.
+fn trainer_setup(config: Config, command: &Command) -> Result<Setup> {
+    // Others must not see that it was waited for in vain: it is given up well before this node is.
+    let limit = Duration::from_micros(config.timeouts.silence / 2);
+    let trainer = Process::start(command.clone(), limit)?;
+    let complain = |_: usize, trouble: &Trouble| {
+        tracing::error!("{trouble}; this contribution is noise on zeros, charged and sent as usual");
+    };
+    Ok(Setup::for_trainer(config, Box::new(trainer), Arc::new(complain))?)
+}
+
 fn shard_setup(config: Config, shard: Shard) -> Result<Setup> {
     if shard.of != config.nodes {
         let text = format!("`--shard {}/{}` but the swarm has {} nodes", shard.index, shard.of, config.nodes);
@@ -126,20 +168,20 @@ pub(super) fn danger(seed: u64) -> Danger {
 }
 
 /// Keeps the model, once there is one.
-pub(super) fn save_model(
-    path: &Path,
-    (model, digest, about): (&dyn Model, Digest, &About),
-    outcome: &Outcome,
-) -> Result<()> {
-    if outcome.model.len() != model.parameter_count() || !outcome.model.iter().all(|value| value.is_finite())
-    {
-        return Ok(());
+pub(super) fn save_model(path: &Path, setup: &Setup, (params, round): (&[f32], u32)) -> Result<()> {
+    let mut about = setup.about();
+    if setup.layout.slots > 1 {
+        let fact =
+            "the model of this node's own slot: which slot that is tells to which group the node belongs";
+        about.facts.insert("slot".into(), fact.into());
     }
     let info = CheckpointInfo {
-        config_digest: digest.to_string(),
-        round: u64::from(outcome.status.round),
+        config_digest: setup.digest.to_string(),
+        round: u64::from(round),
         guarantee: "see the run's report".into(),
         about: about.entries(),
     };
-    Ok(checkpoint::save(path, model, &outcome.model, &info)?)
+    checkpoint::save(path, setup.model.as_ref(), params, &info)?;
+    close_to_others(path);
+    Ok(())
 }

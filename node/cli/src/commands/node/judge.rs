@@ -7,6 +7,7 @@ use learn::data::Dataset;
 use learn::metrics;
 use learn::model::{self, Model};
 use protocol::Setup;
+use protocol::work::{Layout, own_slot};
 use runtime::driver::{Glimpse, Status};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -21,6 +22,9 @@ const VITALS_PAUSE: Duration = Duration::from_millis(100);
 /// Judges models on a test set.
 pub(super) struct Judge {
     model: Arc<dyn Model>,
+    /// Which of several models is the node's is seen by its own records.
+    layout: Layout,
+    own: Dataset,
     test: Arc<Dataset>,
 }
 
@@ -30,7 +34,8 @@ impl Judge {
         if !setup.config.algorithm.kind.trains() {
             return None;
         }
-        Some(Self { model: setup.model.clone(), test: Arc::new(setup.test.clone()?) })
+        let (layout, own) = (setup.layout, setup.train.first()?.clone());
+        Some(Self { model: setup.model.clone(), layout, own, test: Arc::new(setup.test.clone()?) })
     }
 
     /// Judges whatever `glimpse` sees, for as long as somebody wants to know.
@@ -50,7 +55,11 @@ impl Judge {
                     last = Some(round);
                     let (about, test) = (self.model.clone(), self.test.clone());
                     let begun = Instant::now();
-                    let judge = move || judge(about.as_ref(), &params, &test, round);
+                    let (layout, own) = (self.layout, self.own.clone());
+                    let judge = move || {
+                        let slot = own_slot(about.as_ref(), &layout, &params, &own).unwrap_or(0);
+                        judge(about.as_ref(), layout.part(&params, slot), &test, round)
+                    };
                     if let Ok(found) = tokio::task::spawn_blocking(judge).await {
                         metrics.add(&found, status.borrow().loss);
                         send.send_replace(Some(found));
@@ -82,7 +91,7 @@ pub(super) async fn tell(
         let picture = status.borrow_and_update().clone();
         let judged = judged.as_ref().and_then(|judged| *judged.borrow());
         let linked = Some(picture.linked.clone());
-        board.vitals(0, Vitals { linked, ..Told { status: picture, judged }.vitals() });
+        board.vitals(0, Vitals { linked, ..Told { time: 0, status: picture, judged }.vitals() });
         if status.changed().await.is_err() {
             return;
         }

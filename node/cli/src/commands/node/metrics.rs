@@ -1,7 +1,7 @@
 //! `metrics.csv` of a node: how its model did, round by round, on its own records. For its own eyes, like everything on them.
 
 use dashboard::Judged;
-use std::fs::OpenOptions;
+use runtime::identity::owner_only;
 use std::io::Write;
 use std::path::{Path, PathBuf};
 
@@ -30,7 +30,7 @@ impl Metrics {
             cell(judged.loss),
             cell(judged.accuracy)
         );
-        let _ = OpenOptions::new().create(true).append(true).open(&self.0).and_then(|mut file| {
+        let _ = owner_only().create(true).append(true).open(&self.0).and_then(|mut file| {
             let head = if file.metadata()?.len() == 0 { format!("{COLUMNS}\n") } else { String::new() };
             file.write_all(format!("{head}{row}").as_bytes())
         });

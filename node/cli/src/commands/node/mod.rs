@@ -1,28 +1,34 @@
 //! `murmur node`: one participant, over libp2p.
 
 mod data;
+mod declared;
 mod judge;
 mod metrics;
+pub(crate) mod own;
 mod policy;
 mod quality;
+mod room;
 mod screen;
 mod seen;
 pub(crate) mod stop;
 mod told;
+mod uses;
 
 use super::page::HttpArgs;
 use super::warnings;
 use crate::failure::{Failure, Result};
-use dashboard::{Board, Facts, Only, Outline, Scene};
+use dashboard::{Board, Cost, Facts, Only, Outline, Scene};
 use protocol::{Setup, folder};
 use runtime::Multiaddr;
 use runtime::driver::{Driver, Options, Outcome};
 use runtime::identity::Identity;
 use runtime::network::Patience;
 use runtime::swarm_file::SwarmFile;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::ExitCode;
+use std::sync::{Arc, OnceLock};
 pub(crate) use told::Told;
+pub(crate) use uses::{in_scope, spent};
 
 const EXAMPLES: &str = "\
 Examples:
@@ -31,6 +37,7 @@ Examples:
   murmur node --swarm demo.toml --shard 0/8                        the first eighth of the run's own data set
   murmur node --swarm demo.toml --shard 0/8 --http 7070            with a live page at http://127.0.0.1:7070/
   murmur node --swarm clinic.toml --data patients.csv              columns as the schema in the swarm file says
+  murmur node leave --state DIR                                    tells the others, which go on without it
   murmur node id --state DIR --listen /ip4/0.0.0.0/tcp/7000        who would I be, and where?
 
 Stop it with ctrl-c and start it with the same command: it goes on where it was.";
@@ -49,6 +56,15 @@ pub(crate) struct Args {
 enum Sub {
     /// Print the identity of a node, made at the first call, and the addresses that others can call
     Id(IdArgs),
+    /// Leave the run for good: the node tells the others, which go on without it and without its vote
+    Leave(LeaveArgs),
+}
+
+#[derive(Debug, clap::Args)]
+struct LeaveArgs {
+    /// The folder of the node
+    #[arg(long, default_value = "murmur-state", value_name = "DIR")]
+    state: PathBuf,
 }
 
 #[derive(Debug, clap::Args)]
@@ -67,6 +83,9 @@ pub(crate) struct RunArgs {
     /// The swarm file that all members hold; `murmur swarm init` makes one
     #[arg(long, value_name = "FILE", required = true)]
     swarm: Option<PathBuf>,
+    /// What this node is called in reports and on screens, such as `--name "Long Beach"`; the others hear it [default: as the swarm file says]
+    #[arg(long, value_name = "NAME", value_parser = declared::name)]
+    name: Option<String>,
     #[command(flatten)]
     data: data::DataArgs,
     /// Where to listen [default: /ip4/0.0.0.0/tcp/0]
@@ -75,6 +94,9 @@ pub(crate) struct RunArgs {
     /// Where another member listens; needed only where the local network does not say
     #[arg(long, value_name = "ADDR")]
     peer: Vec<Multiaddr>,
+    /// A relay through which members can reach this node, as `murmur relay` prints it; for nodes behind routers
+    #[arg(long, value_name = "ADDR", value_parser = runtime::swarm_file::parse_relay)]
+    relay: Vec<Multiaddr>,
     /// Do not look for members on the local network
     #[arg(long)]
     no_mdns: bool,
@@ -87,6 +109,9 @@ pub(crate) struct RunArgs {
     /// What to print: a screen for people, or JSON lines
     #[arg(long, value_enum, default_value_t = Log::Text)]
     log: Log,
+    /// How much to say about the node's life on stderr [default: warn, with `--log json` info]
+    #[arg(long, value_enum, value_name = "LEVEL")]
+    log_level: Option<screen::Level>,
     #[command(flatten)]
     http: HttpArgs,
     /// For tests: noise that everybody can compute. The run protects nobody
@@ -113,8 +138,23 @@ pub(crate) enum Log {
 pub(crate) fn run(args: &Args) -> Result<ExitCode> {
     match &args.command {
         Some(Sub::Id(args)) => print_identity(args),
+        Some(Sub::Leave(args)) => leave(&args.state),
         None => run_node(&args.run),
     }
+}
+
+/// Leaves a note that the running node finds, or that it finds when it is started again.
+fn leave(state: &Path) -> Result<ExitCode> {
+    if !state.join("identity.key").is_file() {
+        let hint = "name the folder of the node that is to leave: `--state DIR`";
+        return Err(Failure::new(format!("there is no node in `{}`", state.display())).hint(hint));
+    }
+    crate::output::write(Some(&state.join(runtime::driver::LEAVE)), b"")?;
+    eprintln!(
+        "the node with the state in `{}` leaves at the next decision, which it asks for; if it does not run, start it with its usual command",
+        state.display()
+    );
+    Ok(ExitCode::SUCCESS)
 }
 
 fn print_identity(args: &IdArgs) -> Result<ExitCode> {
@@ -147,54 +187,131 @@ fn or_everywhere(listen: &[Multiaddr]) -> Vec<Multiaddr> {
     }
 }
 
-fn run_node(args: &RunArgs) -> Result<ExitCode> {
-    let path = args.swarm.as_deref().ok_or_else(|| Failure::new("`--swarm FILE` is missing"))?;
-    let swarm = SwarmFile::load(path)?;
-    let policy = policy::Policy::parse(&args.set)?;
-    let place = args.http.take()?;
-    screen::start_log(args.log);
-    let setup = policy.apply(args.data.setup(&swarm)?)?;
-    let seen = seen::Seen::of(&setup, &args.state);
-    if !args.child {
-        let mut warnings = warnings::about(&setup);
-        warnings.extend(seen.change());
-        warnings::say(&warnings);
-    }
-    let (model, digest, about) = (setup.model.clone(), setup.digest, setup.about());
-    let exam = quality::Exam::of(&setup);
-    let (outline, facts) = about_page(&setup);
-    let mut page = args.http.serve(place, outline, vec![args.state.join(folder::LOG)], facts)?;
-    let options = Options {
+fn options(args: &RunArgs, swarm: SwarmFile, setup: Setup, declared: protocol::log::Declared) -> Options {
+    Options {
+        declared,
         swarm,
         setup,
         state: args.state.clone(),
         listen: or_everywhere(&args.listen),
         peers: args.peer.clone(),
         mdns: !args.no_mdns,
+        relays: args.relay.clone(),
         patience: Patience::default(),
         danger: args.danger_seed.map(data::danger),
-    };
+        counts: counts(),
+    }
+}
+
+/// Where records are counted outside of the node's folder.
+fn counts() -> Option<PathBuf> {
+    let counts = runtime::ledger::outside();
+    if counts.is_none() {
+        eprintln!(
+            "warning: neither `HOME` nor `{}` names a folder for the count of this node's records: an old copy of its state would not be noticed",
+            runtime::data_ledger::VARIABLE
+        );
+    }
+    counts
+}
+
+fn run_node(args: &RunArgs) -> Result<ExitCode> {
+    let path = args.swarm.as_deref().ok_or_else(|| Failure::new("`--swarm FILE` is missing"))?;
+    let swarm = SwarmFile::load(path)?;
+    runtime::swarm_file::no_member_is_a_relay(&args.relay, &swarm.roster).map_err(Failure::new)?;
+    let policy = policy::Policy::parse(&args.set)?;
+    let place = args.http.take()?;
+    screen::start_log(args.log, args.log_level);
+    let setup = policy.apply(args.data.setup(&swarm)?)?;
+    room::check(swarm.nodes, setup.settings.initial.len())?;
+    let declared = declared::of(&setup, (args.name.as_deref(), &args.state), &swarm)?;
+    let (setup, declared, account) =
+        match uses::begin(&policy, setup, declared, (args.data.account(), &args.state))? {
+            uses::Begun::Allowed(begun) => *begun,
+            uses::Begun::Refused(why) => {
+                eprintln!("refused: {why}");
+                return Ok(ExitCode::from(1));
+            }
+        };
+    let seen = seen::Seen::of(&setup, &args.state);
+    if !args.child {
+        let mut warnings = warnings::about(&setup);
+        warnings.extend(seen.change());
+        warnings::say(&warnings);
+    }
+    let owner = setup.clone();
+    let exam = quality::Exam::of(&setup);
+    let (outline, facts) = about_page(&setup);
+    let mut page = args.http.serve(place, outline, vec![args.state.join(folder::LOG)], facts)?;
+    let options = options(args, swarm, setup, declared);
     // One thread for the network: gradients and the disk have their own.
     let tokio = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
-    let outcome = tokio.block_on(drive(options, args, page.board()));
+    let asked = Arc::new(OnceLock::new());
+    let outcome = tokio.block_on(drive(options, args, page.board(), &asked));
     // A reader of stdin may still wait for a line, however the node ended.
     tokio.shutdown_background();
     let outcome = outcome?;
     seen.keep();
+    let cost = uses::cost(&args.state);
+    if let Some(account) = account {
+        account.settle(cost.as_ref())?;
+    }
+    let ended_well = keep(args, &owner, &outcome, (exam, cost.as_ref()))?;
+    page.over(if ended_well { "finished" } else { "stopped" });
+    page.close();
+    Ok(exit_code(&outcome, asked.get().copied()))
+}
+
+/// Writes what is left of a run, and says it; whether the run reached its end.
+fn keep(
+    args: &RunArgs,
+    owner: &Setup,
+    outcome: &Outcome,
+    (exam, cost): (Option<quality::Exam>, Option<&::report::Report>),
+) -> Result<bool> {
     let model_file = args.state.join(folder::MODEL);
-    data::save_model(&model_file, (model.as_ref(), digest, &about), &outcome)?;
-    screen::farewell(&outcome, &args.state);
-    if let (Some(exam), true) = (exam, outcome.finished && !outcome.model.is_empty()) {
-        exam.last_row(&outcome.model, &outcome.status, &metrics::Metrics::in_folder(&args.state));
-        // A swarm on one machine compares for all of its processes.
-        if !args.child {
-            exam.judge(&outcome.model, &args.state)?;
-            screen::next_steps(&args.state, &model_file);
+    let mine = own::of(owner, outcome)?;
+    if let Some(mine) = &mine {
+        data::save_model(&model_file, owner, (&mine.shared, outcome.status.round))?;
+    }
+    save_decision(&args.state, outcome)?;
+    screen::farewell(outcome, &args.state, cost.filter(|_| !args.child));
+    let ended_well = outcome.finished && outcome.reached;
+    if let (Some(mine), true) = (mine, ended_well) {
+        own::keep(owner, &mine, (outcome, &args.state))?;
+        if let Some(exam) = exam {
+            exam.last_row(&mine.shared, &outcome.status, &metrics::Metrics::in_folder(&args.state));
+            // A swarm on one machine compares for all of its processes.
+            if !args.child {
+                exam.judge(&mine.shared, &args.state)?;
+            }
         }
     }
-    page.over(if outcome.finished { "finished" } else { "stopped" });
-    page.close();
-    Ok(ExitCode::SUCCESS)
+    if !args.child && cost.is_some() {
+        screen::next_steps(
+            &args.state,
+            Some(model_file.as_path()).filter(|file| ended_well && file.is_file()),
+        );
+    }
+    Ok(ended_well)
+}
+
+/// 0 where the run reached its end, 1 where it ended before for a reason that was set, and after a signal that of the signal.
+fn exit_code(outcome: &Outcome, asked: Option<stop::Asked>) -> ExitCode {
+    match (outcome.finished, outcome.reached, asked) {
+        (true, true, _) => ExitCode::SUCCESS,
+        (false, _, Some(asked)) => ExitCode::from(asked.code()),
+        (true, false, _) | (false, _, None) => ExitCode::from(1),
+    }
+}
+
+/// Writes what proves the model, beside it.
+fn save_decision(state: &Path, outcome: &Outcome) -> Result<()> {
+    let Some(decision) = &outcome.decision else { return Ok(()) };
+    let path = state.join(folder::DECISION);
+    crate::output::write(Some(&path), &decision.to_bytes())?;
+    runtime::identity::close_to_others(&path);
+    Ok(())
 }
 
 /// What the page needs to know of the run.
@@ -206,8 +323,14 @@ fn about_page(
     (outline, move || Ok(Facts { shape, scene: Scene::of(&config) }))
 }
 
-async fn drive(options: Options, args: &RunArgs, board: Option<Board>) -> Result<Outcome> {
+async fn drive(
+    options: Options,
+    args: &RunArgs,
+    board: Option<Board>,
+    asked: &Arc<OnceLock<stop::Asked>>,
+) -> Result<Outcome> {
     let judge = judge::Judge::new(&options.setup);
+    let shape = options.setup.shape();
     let driver = Driver::start(options)?;
     let metrics = metrics::Metrics::in_folder(&args.state);
     let judged = judge.map(|judge| judge.start(driver.glimpse(), (metrics, driver.status())));
@@ -216,8 +339,13 @@ async fn drive(options: Options, args: &RunArgs, board: Option<Board>) -> Result
     if let Some(board) = board {
         tokio::spawn(judge::tell(board, driver.status(), judged));
     }
-    let shown = tokio::spawn(screen::show(driver.status(), shown, args.log));
-    let stop = stop::requested(args.child.then(|| driver.control()));
+    // A screen says what a report would; JSON lines are for programs, which have the page or the report.
+    let cost = match args.log {
+        Log::Text => Cost::follow(args.state.join(folder::LOG), shape),
+        Log::Json => Cost::unknown(),
+    };
+    let shown = tokio::spawn(screen::show(driver.status(), shown, (args.log, cost)));
+    let stop = stop::requested(args.child.then(|| driver.control()), asked);
     let outcome = driver.run(stop).await;
     // The driver is gone, so the screen ends after its last picture.
     let _ = shown.await;

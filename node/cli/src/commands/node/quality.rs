@@ -9,7 +9,7 @@ use learn::data::Dataset;
 use learn::evaluation::{Evaluation, evaluate};
 use learn::gradient::PoissonSampler;
 use learn::model::Model;
-use learn::optimiser::Schedule;
+use learn::optimiser::StepSizes;
 use learn::train::Training;
 use protocol::Setup;
 use protocol::config::Config;
@@ -92,7 +92,7 @@ impl Exam {
             rate: PoissonSampler::for_batch(batch as f64, self.train.len()).ok()?.rate(),
             clip: self.work.clip,
             noise_multiplier: 0.0,
-            schedule: Schedule::Constant { step_size: self.config.learning_rate },
+            schedule: StepSizes::Constant { step_size: self.config.learning_rate },
             optimiser: self.config.optimiser,
             average: false,
         };

@@ -2,25 +2,46 @@
 
 use super::Log;
 use super::told::Told;
-use dashboard::Judged;
-use privacy::number::{Precision, down, up};
+use ::report::Report;
+use dashboard::{Cost, Figure, Judged};
+use privacy::number::{Precision, given, up};
+use runtime::Multiaddr;
 use runtime::driver::{Outcome, Phase, Status};
 use std::io::{IsTerminal, Write};
 use std::path::Path;
 use std::time::Duration;
 use tokio::sync::watch;
+use tokio::time::Instant;
 
 /// Pictures per second at most.
 const PAUSE: Duration = Duration::from_millis(100);
 
-/// Messages about the node's life go to stderr; where a person watches, only what they should act on.
-pub(super) fn start_log(log: Log) {
-    let default = match log {
-        Log::Text => "warn",
-        Log::Json => "info",
+/// A line off a terminal comes so often at most, unless the node does something else.
+const LINE_PAUSE: Duration = Duration::from_secs(10);
+
+/// How much is said about the node's life.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
+pub(super) enum Level {
+    /// What stops the node
+    Error,
+    /// What a person should act on
+    Warn,
+    /// The node's life, at most a line per round
+    Info,
+    /// Every input and output
+    Debug,
+}
+
+/// Messages about the node's life go to stderr with their time; where a person watches, only what they should act on.
+pub(super) fn start_log(log: Log, level: Option<Level>) {
+    let level = match (level, log) {
+        (Some(Level::Error), _) => "error",
+        (Some(Level::Warn), _) | (None, Log::Text) => "warn",
+        (Some(Level::Info), _) | (None, Log::Json) => "info",
+        (Some(Level::Debug), _) => "debug",
     };
     let filter = tracing_subscriber::EnvFilter::try_from_env("MURMUR_LOG")
-        .unwrap_or_else(|_| format!("{default},libp2p=error,libp2p_mdns=error").into());
+        .unwrap_or_else(|_| format!("{level},libp2p=error,libp2p_mdns=error").into());
     // Already set only in tests.
     let _ = tracing_subscriber::fmt()
         .with_env_filter(filter)
@@ -33,29 +54,30 @@ pub(super) fn start_log(log: Log) {
 pub(super) async fn show(
     mut status: watch::Receiver<Status>,
     judged: Option<watch::Receiver<Option<Judged>>>,
-    log: Log,
+    (log, mut cost): (Log, Cost),
 ) {
     let live = std::io::stderr().is_terminal();
     let lines = JsonLines::start();
-    let mut last = String::new();
+    let mut last: Option<(Phase, Instant)> = None;
     let mut drawn = 0;
     loop {
         let picture = status.borrow_and_update().clone();
         match log {
             Log::Json => {
                 let judged = judged.as_ref().and_then(|judged| *judged.borrow());
-                lines.print(&Told { status: picture.clone(), judged });
+                lines.print(&Told { time: unix_seconds(), status: picture.clone(), judged });
             }
-            Log::Text if live => drawn = redraw(&page(&picture), drawn),
+            Log::Text if live => drawn = redraw(&page(&picture, cost.figure(), width()), drawn),
             Log::Text => {
-                let line = one_line(&picture);
-                if line != last {
-                    eprintln!("{line}");
-                    last = line;
+                let now = Instant::now();
+                let due = last.is_none_or(|(phase, at)| phase != picture.phase || now - at >= LINE_PAUSE);
+                if due {
+                    eprintln!("{} {}", clock(), one_line(&picture, cost.figure()));
+                    last = Some((picture.phase, now));
                 }
             }
         }
-        let next = tokio::time::Instant::now() + PAUSE;
+        let next = Instant::now() + PAUSE;
         if status.changed().await.is_err() {
             return lines.finish().await;
         }
@@ -114,34 +136,82 @@ fn redraw(text: &str, drawn: usize) -> usize {
     text.lines().count()
 }
 
-fn page(status: &Status) -> String {
-    let mut text = format!("node       {}\n", status.me);
-    for address in &status.addresses {
-        text.push_str(&format!("listening  {address}\n"));
+/// The picture, in lines that no terminal of this width breaks: a broken line would be drawn over in the wrong place.
+fn page(status: &Status, cost: Option<&Figure>, width: usize) -> String {
+    let mut lines = vec![format!("node       {}", status.me)];
+    if let Some(name) = status.position.and_then(|at| status.names.get(&at)) {
+        lines.push(format!("name       {name}"));
     }
-    let position = status.position.map_or_else(String::new, |at| format!(", this is number {at}"));
-    text.push_str(&format!("members    {} of {} here{position}\n", status.present, status.nodes));
-    text.push_str(&format!("round      {} of {} ({})\n", status.round, status.rounds, phase(status.phase)));
+    lines.extend(status.addresses.iter().map(|address| format!("listening  {}", short(address))));
+    let position = status.position.map_or_else(String::new, |at| format!(", this is node {at}"));
+    lines.push(format!("members    {} of {} here{position}{}", status.present, status.nodes, away(status)));
+    lines.push(format!("round      {} of {} ({})", status.round, status.rounds, phase(status.phase)));
     if let Some(loss) = status.loss {
-        text.push_str(&format!("loss       {loss:.4} on own data\n"));
+        lines.push(format!("loss       {loss:.4} on own data"));
     }
+    lines.extend(cost.map(|figure| format!("privacy    {}", figure.words())));
     for (name, part) in &status.spent {
         let spent = up(100.0 * part, Precision::Decimals(1));
-        let left = down(100.0 * (1.0 - part).max(0.0), Precision::Decimals(1));
-        text.push_str(&format!("privacy    {spent} % spent, {left} % left of {name}\n"));
+        lines.push(format!("limit      {spent} % by own count of {name}"));
     }
     if let Some(notice) = &status.notice {
-        text.push_str(&format!("notice     {notice}\n"));
+        lines.push(format!("notice     {notice}"));
     }
-    text
+    lines.iter().map(|line| fitted(line, width) + "\n").collect()
 }
 
-fn one_line(status: &Status) -> String {
+/// An address without the identity at its end, which stands in the first line.
+fn short(address: &Multiaddr) -> String {
+    let text = address.to_string();
+    text.split_once("/p2p/").map_or(text.clone(), |(place, _)| place.to_owned())
+}
+
+/// `; away: node 0 (Zürich)`.
+fn away(status: &Status) -> String {
+    let Some(me) = status.position else { return String::new() };
+    let gone = (0..status.nodes as u32).filter(|at| *at != me && !status.linked.contains(at));
+    let called = |at: u32| {
+        status.names.get(&at).map_or_else(|| format!("node {at}"), |name| format!("{name} (node {at})"))
+    };
+    let gone: Vec<String> = gone.map(called).collect();
+    if gone.is_empty() || status.phase == Phase::Done {
+        String::new()
+    } else {
+        format!("; away: {}", gone.join(", "))
+    }
+}
+
+/// A line cut to fit.
+fn fitted(line: &str, width: usize) -> String {
+    if line.chars().count() <= width {
+        return line.to_owned();
+    }
+    line.chars().take(width.saturating_sub(1)).chain(['…']).collect()
+}
+
+/// Columns of the terminal; eighty where it does not say.
+fn width() -> usize {
+    usize::from(console::Term::stderr().size().1).max(20)
+}
+
+/// The time of day, in UTC.
+fn clock() -> String {
+    let seconds = unix_seconds() % 86_400;
+    format!("{:02}:{:02}:{:02}Z", seconds / 3600, seconds / 60 % 60, seconds % 60)
+}
+
+fn unix_seconds() -> u64 {
+    std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH).unwrap_or_default().as_secs()
+}
+
+fn one_line(status: &Status, cost: Option<&Figure>) -> String {
     let loss = status.loss.map_or_else(String::new, |loss| format!(", loss {loss:.4}"));
+    let cost = cost.map_or_else(String::new, |figure| format!(", {}", figure.words()));
     let (present, nodes) = (status.present, status.nodes);
     format!(
-        "{}: {present} of {nodes} here, round {} of {}{loss}",
+        "{}: {present} of {nodes} here{}, round {} of {}{loss}{cost}",
         phase(status.phase),
+        away(status),
         status.round,
         status.rounds
     )
@@ -155,24 +225,81 @@ fn phase(phase: Phase) -> &'static str {
     }
 }
 
-/// Where the run stands at the end.
-pub(super) fn farewell(outcome: &Outcome, state: &Path) {
+/// Where the run stands at the end, and what it cost.
+pub(super) fn farewell(outcome: &Outcome, state: &Path, cost: Option<&Report>) {
     let status = &outcome.status;
-    let what = if outcome.finished { "finished" } else { "stopped" };
+    let done = outcome.finished && outcome.reached;
+    let what = if done { "finished" } else { "stopped" };
     eprintln!(
         "{what} after round {} of {} with {} contributions on record; state in `{}`{}",
-        status.round,
+        status.round.min(status.rounds),
         status.rounds,
         status.recorded,
         state.display(),
-        if outcome.finished { "" } else { ", the same command goes on" }
+        if done { "" } else { ", the same command goes on" }
     );
+    if let Some(report) = cost {
+        eprintln!("{}", cost_line(report));
+    }
+}
+
+/// What a run cost, in one line.
+fn cost_line(report: &Report) -> String {
+    let (worst, local) = (&report.worst.figure, &report.local);
+    let loss = |value: f64| up(value, Precision::Digits(4));
+    if !report.private {
+        return format!(
+            "privacy: none ({})",
+            report.guarantee.trim_start_matches("None: ").split(". ").next().unwrap_or_default()
+        );
+    }
+    format!(
+        "privacy: ε = {} at δ = {} towards any one member ({}), {} towards everybody together ({}), after round {}; {} protection",
+        loss(worst.epsilon),
+        given(report.delta),
+        worst.analysis,
+        loss(local.epsilon),
+        local.analysis,
+        report.rounds.curve.points.last().map_or(0, |point| point.round + 1),
+        report.protection.word()
+    )
 }
 
 /// What one can do with what there is now.
-pub(super) fn next_steps(state: &Path, model: &Path) {
-    let (state, model) = (state.display(), model.display());
-    eprintln!(
-        "\nnext: murmur report {state}\n      murmur predict {model} NEW.csv\n      murmur model show {model}"
-    );
+pub(super) fn next_steps(state: &Path, model: Option<&Path>) {
+    eprintln!("\nnext: murmur report {}", state.display());
+    if let Some(model) = model.map(Path::display) {
+        eprintln!("      murmur predict {model} NEW.csv\n      murmur model show {model}");
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn status() -> Status {
+        let me = runtime::identity::Identity::ephemeral().peer_id();
+        let line = format!(
+            r#"{{"me":"{me}","position":2,"phase":"running","nodes":4,"present":3,
+            "addresses":["/ip4/192.168.100.200/tcp/45678/p2p/{me}"],"round":7,"rounds":20,"loss":0.5,"spent":[["ε = 4 at δ = 1e-5 (worst), this node's own limit (a bound: and so on)",0.24441]],
+            "released":7,"recorded":7,"bytes":[1500000,0],"dropped":0,"notice":"{}"}}"#,
+            "a long notice ".repeat(20)
+        );
+        let mut status: Status = serde_json::from_str(&line).unwrap();
+        status.linked = vec![1, 3];
+        status.names = [(0, "Zürich".to_owned())].into();
+        status
+    }
+
+    #[test]
+    fn no_line_of_the_screen_is_wider_than_the_terminal() {
+        for width in [40, 80, 200] {
+            let page = page(&status(), None, width);
+            assert!(page.lines().all(|line| line.chars().count() <= width), "{page}");
+        }
+        let page = page(&status(), None, 80);
+        assert!(page.contains("listening  /ip4/192.168.100.200/tcp/45678\n"), "{page}");
+        assert!(page.contains("members    3 of 4 here, this is node 2; away: Zürich (node 0)\n"), "{page}");
+        assert!(page.contains("limit      24.5 % by own count"), "{page}");
+    }
 }

@@ -1,6 +1,8 @@
 //! The records of a node's last start: a report must not speak of two sets as one.
 
 use protocol::Setup;
+use runtime::identity::owner_only;
+use std::io::Write;
 use std::path::{Path, PathBuf};
 
 /// Name of the digest in the folder of a node. It stays there: a digest of private records is not for others.
@@ -32,6 +34,7 @@ impl Seen {
     /// Remembers them for the next start.
     pub(super) fn keep(&self) {
         // Only a warning depends on it.
-        let _ = std::fs::write(&self.path, format!("{}\n", self.digest));
+        let file = owner_only().write(true).create(true).truncate(true).open(&self.path);
+        let _ = file.and_then(|mut file| file.write_all(format!("{}\n", self.digest).as_bytes()));
     }
 }

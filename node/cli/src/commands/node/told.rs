@@ -7,6 +7,9 @@ use serde::{Deserialize, Serialize};
 /// What a line says.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub(crate) struct Told {
+    /// When, in seconds since 1970.
+    #[serde(default)]
+    pub(crate) time: u64,
     /// Where the node stands.
     #[serde(flatten)]
     pub(crate) status: Status,

@@ -4,7 +4,7 @@ use super::numbers::number;
 use super::{event_spec, pretty_json};
 use crate::failure::{Failure, Result};
 use crate::output::{self, Format};
-use privacy::event::{Adjacency, DpEvent};
+use privacy::event::{DpEvent, Neighbours};
 use privacy::question::account::{Answer, Ask, Question, Status};
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
@@ -122,9 +122,9 @@ fn table(answer: &Answer, ask: Ask) -> String {
         text.push_str(&format!("{:<10}  {shown:>12}  {mark:<4}  {note}\n", entry.name));
     }
     let neighbours = match answer.adjacency {
-        Adjacency::Any => "for the adjacency under which the sensitivities were taken",
-        Adjacency::AddOrRemove => "for adding or removing one record",
-        Adjacency::Replace => "for replacing one record",
+        Neighbours::Any => "for the adjacency under which the sensitivities were taken",
+        Neighbours::AddOrRemove => "for adding or removing one record",
+        Neighbours::Replace => "for replacing one record",
     };
     let meaning = match answer.best {
         Some(name) => {

@@ -30,7 +30,7 @@ pub(super) fn picture(pairs: &Answer) -> Result<String> {
                 plain(pairs.delta),
                 pairs.analysis
             );
-            let colouring = Colouring { values: &values, legend: &seen, scale: Scale::Linear };
+            let colouring = Colouring { values: &values, ends: None, legend: &seen, scale: Scale::Linear };
             let mut drawing =
                 Drawing::new(network.graph()).title(title).colour(colouring).highlight(watchers.members()[0]);
             if let Network::Built(built) = network {

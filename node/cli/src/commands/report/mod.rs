@@ -1,11 +1,13 @@
 //! `murmur report`: what a run cost, pair by pair, for people to read, print and sign.
 
 mod browser;
+mod together;
 
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
-use report::{Ledger, Options, Report, Source};
+use report::{LedgerCopy, Options, Report, Source};
+use runtime::identity::close_to_others;
 use runtime::ledger::{self, LedgerError};
 
 use crate::failure::{Failure, Result};
@@ -17,22 +19,24 @@ Examples:
   murmur report runs/digits --node 3 --open       about one node, in the browser
   murmur report murmur-state                      a node's own report, from its own log and ledger
   murmur report runs/a --coalition 1,4 --format md
-  murmur report runs/a --compare runs/b --format json";
+  murmur report runs/a --compare runs/b --format json
+  murmur report runs/a --format card              a model card with front matter
+  murmur report state-1 state-2                   what two runs on the same data cost together";
 
 /// Arguments of `murmur report`.
 #[derive(Debug, clap::Args)]
 #[command(after_help = EXAMPLES)]
 pub(crate) struct Args {
-    /// Folder of a run, state folder of a node, or a log
+    /// Folder of a run, state folder of a node, or a log; several are priced together
     #[arg(value_name = "RUN", required_unless_present = "schema")]
-    run: Option<PathBuf>,
+    runs: Vec<PathBuf>,
     /// Report about one node only
     #[arg(long, value_name = "i")]
     node: Option<usize>,
     /// Write to stdout in this format [default: report.html and report.json in the folder of the run]
     #[arg(long, value_enum)]
     format: Option<Format>,
-    /// Nodes that pool what they saw [default: the worst of two and three is looked for]
+    /// Nodes that pool what they saw, in a row of their own beside the worst of two and three; written to a file of its own
     #[arg(long, value_name = "i,j", value_delimiter = ',')]
     coalition: Vec<usize>,
     /// Another run to put beside it
@@ -61,6 +65,8 @@ enum Format {
     Md,
     /// JSON, for programs
     Json,
+    /// A model card, with front matter
+    Card,
 }
 
 /// Writes the report.
@@ -69,9 +75,13 @@ pub(crate) fn run(args: &Args) -> Result<ExitCode> {
         output::write(None, report::SCHEMA.as_bytes())?;
         return Ok(ExitCode::SUCCESS);
     }
-    let path = args.run.as_deref().ok_or_else(|| Failure::new("`RUN` is missing"))?;
-    let source = open(path)?;
     let options = Options { node: args.node, coalition: args.coalition.clone(), with_loss: args.with_loss };
+    let path = match args.runs.as_slice() {
+        [] => return Err(Failure::new("`RUN` is missing")),
+        [one] => one.as_path(),
+        several => return together::run(several, &options, (args.format, args.out.as_deref())),
+    };
+    let source = open(path)?;
     let mut report = Report::new(&source, &options)?;
     if let Some(other) = &args.compare {
         report.compare_with(&source, &open(other)?)?;
@@ -85,7 +95,7 @@ pub(crate) fn run(args: &Args) -> Result<ExitCode> {
         }
         return Ok(ExitCode::SUCCESS);
     }
-    let written = write_beside(&report, path, args.node)?;
+    let written = write_beside(&report, path, &name(args))?;
     let summary = summary(&report, &written);
     output::write(None, summary.as_bytes())?;
     if args.open {
@@ -94,29 +104,47 @@ pub(crate) fn run(args: &Args) -> Result<ExitCode> {
     Ok(ExitCode::SUCCESS)
 }
 
-/// Writes `report.html` and `report.json` (for one node `report-node-3.html`, …) beside the log; the path of the page.
-fn write_beside(report: &Report, run: &Path, node: Option<usize>) -> Result<PathBuf> {
+/// What the files are called: a report that was asked for in another way never takes the place of the whole one.
+fn name(args: &Args) -> String {
+    let mut name = "report".to_owned();
+    if let Some(node) = args.node {
+        name.push_str(&format!("-node-{node}"));
+    }
+    if !args.coalition.is_empty() {
+        let members: Vec<String> = args.coalition.iter().map(usize::to_string).collect();
+        name.push_str(&format!("-coalition-{}", members.join("-")));
+    }
+    name
+}
+
+/// Writes `NAME.html` and `NAME.json` beside the log; the path of the page.
+fn write_beside(report: &Report, run: &Path, name: &str) -> Result<PathBuf> {
     let folder = if run.is_dir() { run } else { run.parent().unwrap_or(run) };
-    let name = node.map_or_else(|| "report".to_owned(), |node| format!("report-node-{node}"));
     let page = folder.join(format!("{name}.html"));
     output::write(Some(&page), rendered(report, Format::Html)?.as_bytes())?;
-    output::write(Some(&folder.join(format!("{name}.json"))), rendered(report, Format::Json)?.as_bytes())?;
+    let json = folder.join(format!("{name}.json"));
+    output::write(Some(&json), rendered(report, Format::Json)?.as_bytes())?;
+    // As private as what it lies beside: it names losses, people and places.
+    [&page, &json].into_iter().for_each(|file| close_to_others(file));
     Ok(page)
 }
 
 /// Makes the report of a run that has just ended, in its folder.
 pub(crate) fn write_for(folder: &Path) -> Result<PathBuf> {
     let report = Report::new(&open(folder)?, &Options::default())?;
-    write_beside(&report, folder, None)
+    write_beside(&report, folder, "report")
 }
 
 fn summary(report: &Report, page: &Path) -> String {
     let list = |items: &[String]| items.iter().map(|item| format!("  - {item}\n")).collect::<String>();
+    let careful: String = report.warnings.iter().map(|text| format!("Careful: {text}\n\n")).collect();
     format!(
-        "{}\n\nIt assumes:\n{}\nNot protected:\n{}\nThe whole report: {}\n",
+        "{}\n\n{}\n\n{careful}It assumes:\n{}\nNot protected:\n{}\nHow it was counted:\n{}\nThe whole report: {}\n",
         report.guarantee,
+        report.quote,
         list(&report.assumes),
         list(&report.not_protected),
+        list(&report.counted),
         page.display()
     )
 }
@@ -133,22 +161,25 @@ fn rendered(report: &Report, format: Format) -> Result<String> {
     Ok(match format {
         Format::Html => report::html(report),
         Format::Md => report::markdown(report),
+        Format::Card => report::card(report),
         Format::Json => report::json(report).map_err(|error| Failure::of(error, None))?,
     })
 }
 
 /// Reads a run with the ledgers that lie in it.
-fn open(path: &Path) -> Result<Source> {
+pub(crate) fn open(path: &Path) -> Result<Source> {
     let mut source = Source::open(path)?;
     for (node, folder) in Source::ledger_folders(path) {
-        match ledger::peek(&folder) {
+        match ledger::check(&folder, ledger::outside().as_deref()) {
             Ok(None) => {}
-            Ok(Some(peeked)) => {
+            Ok(Some(checked)) => {
+                let peeked = checked.charged();
                 let names = |roster: &runtime::identity::Roster| {
                     roster.members().iter().map(ToString::to_string).collect()
                 };
                 let members = peeked.roster.as_ref().map_or_else(Vec::new, names);
-                source.add_ledger(node, Ledger { records: peeked.records, members });
+                let (records, forgotten) = (peeked.records, peeked.forgotten);
+                source.add_ledger(node, LedgerCopy { records, members, forgotten });
             }
             Err(LedgerError::InUse { .. }) => {
                 eprintln!(

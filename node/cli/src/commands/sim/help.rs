@@ -8,6 +8,7 @@ Examples:
   murmur sim --set nodes=16 --set privacy.epsilon=4 --format json
   murmur sim run.toml --set algorithm.kind=gossip --set topology=torus
   murmur sim --sweep algorithm.kind=rounds,central,local,alone --seeds 5
+  murmur sim --sweep privacy.epsilon=1,2,4 --seeds 5 --out sweep --format svg > sweep.svg
   murmur sim --sweep 'topology=ring;regular,degree=6' --set algorithm.kind=gossip
   murmur sim --dump-config > run.toml
 

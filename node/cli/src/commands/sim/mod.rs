@@ -1,6 +1,8 @@
 //! `murmur sim`: many participants in one process, in virtual time.
 
 mod help;
+mod kept;
+mod plot;
 mod report;
 mod single;
 mod sweep;
@@ -12,7 +14,7 @@ use protocol::config::{Config, Layer};
 use sim::sweep::Axis;
 
 use crate::failure::{Failure, Result};
-use crate::output::{self, Format};
+use crate::output;
 
 /// Simulate a swarm: learning, faults and what everybody learns about everybody else
 #[derive(Debug, clap::Args)]
@@ -42,17 +44,29 @@ pub(crate) struct Args {
     #[arg(long, value_name = "T", default_value_t = 0, hide_default_value = true, value_parser = threads)]
     threads: usize,
 
-    /// Folder in which the run gets a folder of its own; a sweep writes none
-    #[arg(long, value_name = "DIR", default_value = "runs")]
-    out: PathBuf,
+    /// Folder in which the run gets a folder of its own [default: runs]; with a sweep every run does, and `sweep.csv` has a line for each
+    /// [default: none]
+    #[arg(long, value_name = "DIR")]
+    out: Option<PathBuf>,
 
-    /// What to print: a table for people, or one JSON object at the end
+    /// What to print: a table for people, one JSON object at the end, or for a sweep a picture of accuracy against ε
     #[arg(long, value_enum, default_value_t = Format::Table)]
     format: Format,
 
     /// Print the effective configuration and end
     #[arg(long)]
     dump_config: bool,
+}
+
+/// In which form the result is printed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
+enum Format {
+    /// Text for people
+    Table,
+    /// One JSON object
+    Json,
+    /// Of a sweep: accuracy against ε, with spread
+    Svg,
 }
 
 /// More threads than any machine has cores are a mistake, and starting them takes longer than most runs.
@@ -77,9 +91,12 @@ pub(crate) fn run(args: &Args) -> Result<ExitCode> {
     }
 }
 
-/// The file, then the flags.
+/// The file, then the flags. Without a file it is the run of the program itself, with masks as `murmur swarm` has them; a file says what it wants.
 fn layers(args: &Args) -> Result<Vec<Layer>> {
     let mut layers = Vec::new();
+    if args.config.is_none() {
+        layers.push(Layer::with_masks()?);
+    }
     if let Some(path) = &args.config {
         let shown = path.display().to_string();
         let text = std::fs::read_to_string(path).map_err(|error| {

@@ -1,5 +1,6 @@
 //! One run: progress on stderr, a folder on disk, and the result on stdout.
 
+use std::path::Path;
 use std::process::ExitCode;
 
 use ::report::Folder;
@@ -12,17 +13,22 @@ use sim::Options;
 use sim::metrics::{self, Row};
 use sim::run::Done;
 
-use super::{Args, report};
+use super::{Args, Format, report};
 use crate::failure::{Failure, Result};
-use crate::output::{self, Format};
+use crate::output;
 use crate::progress;
 
 /// Nodes up to which a simulation ends with a report; `murmur report` makes it of any run.
 const MOST_REPORTED: usize = 64;
 
 pub(super) fn run(args: &Args, config: Config) -> Result<ExitCode> {
+    if args.format == Format::Svg {
+        let hint = "`--sweep privacy.epsilon=1,2,4 --seeds 3` makes one";
+        return Err(Failure::new("`--format svg` draws a sweep, and this is one run").hint(hint));
+    }
     let setup = Setup::new(config)?;
-    let mut folder = Folder::create(&args.out, &setup.config.name, &setup.config.to_toml())?;
+    let parent = args.out.as_deref().unwrap_or(Path::new("runs"));
+    let mut folder = Folder::create(parent, &setup.config.name, &setup.config.to_toml())?;
     let done = with_progress(args, &setup, &mut folder)?;
     let result = RunResult { run: folder.path().display().to_string(), ..done.result.clone() };
     write_folder(&mut folder, &setup, &done, &result)?;
@@ -31,8 +37,8 @@ pub(super) fn run(args: &Args, config: Config) -> Result<ExitCode> {
         crate::commands::report::write_for(folder.path())?;
     }
     let text = match args.format {
-        Format::Table => report::table(&setup, &result),
-        Format::Json => output::json(&result)?,
+        Format::Table => report::table(&setup, &result, &done.model),
+        Format::Json | Format::Svg => output::json(&result)?,
     };
     output::write(None, text.as_bytes())?;
     Ok(ExitCode::SUCCESS)
@@ -80,12 +86,20 @@ fn so_far(row: &Row) -> String {
     parts.into_iter().flatten().collect::<Vec<_>>().join("  ")
 }
 
-fn write_folder(folder: &mut Folder, setup: &Setup, done: &Done, result: &RunResult) -> Result<()> {
+/// Writes what is known once the run is over.
+pub(super) fn write_folder(
+    folder: &mut Folder,
+    setup: &Setup,
+    done: &Done,
+    result: &RunResult,
+) -> Result<()> {
     folder.finish_log()?;
     folder.write(METRICS, metrics::csv(&done.rows).as_bytes())?;
     folder.write(RESULT, output::json(result)?.as_bytes())?;
     if done.model.is_empty() {
         eprintln!("note: no node was left at the end, so there is no model to save");
+    } else if setup.layout.slots > 1 {
+        eprintln!("note: of several models each node uses one, so none is saved as that of the run");
     } else if done.model.iter().all(|value| value.is_finite()) {
         let info = CheckpointInfo {
             config_digest: setup.digest.to_string(),

@@ -6,19 +6,29 @@ use protocol::RunResult;
 use protocol::config::Layer;
 use serde_json::{Value, json};
 use sim::Options;
-use sim::sweep::{Axis, Sweep};
+use sim::sweep::{Axis, Figures, Sweep};
 
-use super::{Args, report};
+use super::kept::{self, Folders, Stopped};
+use super::{Args, Format, plot, report};
 use crate::failure::{Failure, Result};
-use crate::output::{self, Format};
+use crate::output;
 use crate::progress;
 
 pub(super) fn run(args: &Args, layers: &[Layer], axes: &[Axis]) -> Result<ExitCode> {
     let sweep = Sweep::new(layers, axes, args.seeds.unwrap_or(1))?;
     let bar = progress::bar(sweep.runs.len() as u64, "runs");
-    let results = sweep.run(args.threads, &Options::default(), &|_, _| bar.inc(1));
+    let results = match &args.out {
+        Some(parent) => {
+            let keeper = Folders { parent, sweep: &sweep, told: || bar.inc(1) };
+            sweep.run(args.threads, &Options::default(), &keeper).map_err(|Stopped(failure)| failure)
+        }
+        None => sweep.run(args.threads, &Options::default(), &Figures(|| bar.inc(1))).map_err(Failure::from),
+    };
     bar.finish_and_clear();
     let results = results?;
+    if let Some(parent) = &args.out {
+        kept::write_table(parent, &sweep, &results)?;
+    }
     let summaries = sweep.summary(&results);
     let text = match args.format {
         Format::Table => {
@@ -28,6 +38,9 @@ pub(super) fn run(args: &Args, layers: &[Layer], axes: &[Axis]) -> Result<ExitCo
         Format::Json => {
             output::json(&json!({ "runs": runs(&sweep, &results)?, "summary": set_as_objects(&summaries)? }))?
         }
+        Format::Svg => plot::svg(&summaries).ok_or_else(|| {
+            Failure::new("there is no accuracy to draw").hint("`--format table` shows what there is")
+        })?,
     };
     output::write(None, text.as_bytes())?;
     Ok(ExitCode::SUCCESS)

@@ -38,7 +38,7 @@ fn layers(
     nodes: Option<usize>,
     name: Option<&str>,
 ) -> Result<Vec<Layer>> {
-    let mut layers = Vec::new();
+    let mut layers = vec![Layer::with_masks()?];
     if let Some(path) = file {
         let text = std::fs::read_to_string(path)
             .map_err(|error| Failure::from(error).context(format!("cannot read `{}`", path.display())))?;

@@ -3,6 +3,8 @@
 use crate::commands::node::Told;
 use crate::commands::page::TOKEN_VARIABLE;
 use crate::failure::{Failure, Result};
+use runtime::data_ledger::VARIABLE;
+use runtime::identity::{owner_only, private_folder};
 use std::path::{Path, PathBuf};
 use std::process::{ExitStatus, Stdio};
 use tokio::io::{AsyncBufReadExt, AsyncWriteExt, BufReader};
@@ -14,11 +16,17 @@ const LAST_LINES: usize = 12;
 
 /// What a child reports.
 #[derive(Debug)]
-pub(super) enum Report {
+pub(super) enum News {
     /// A picture of the node.
     Told(Box<Told>),
     /// It ended.
     Ended(std::io::Result<ExitStatus>),
+}
+
+/// Where the records of a swarm on this machine are counted: in the folder of the run, unless the user keeps ledgers elsewhere.
+fn counts(swarm: &Path) -> PathBuf {
+    let own = std::env::var_os(VARIABLE).filter(|value| !value.is_empty()).map(PathBuf::from);
+    own.unwrap_or_else(|| swarm.with_file_name("ledger"))
 }
 
 /// A running child. It ends with this process, however that ends: its stdin is a pipe of ours.
@@ -42,13 +50,18 @@ impl Child {
         (index, nodes): (usize, usize),
         swarm: &Path,
         folder: &Path,
-        reports: mpsc::Sender<(usize, Report)>,
+        reports: mpsc::Sender<(usize, News)>,
         judge: bool,
     ) -> Result<Self> {
         let errors = folder.join("stderr.log");
-        let stderr = std::fs::File::create(&errors)?;
+        private_folder(folder)?;
+        let stderr = owner_only().write(true).create(true).truncate(true).open(&errors)?;
         let program = std::env::current_exe()?;
-        let mut process = Command::new(program)
+        let mut command = Command::new(program);
+        // Ctrl-c of a terminal reaches every process of its group: children hear of it from us, and once.
+        #[cfg(unix)]
+        command.process_group(0);
+        let mut process = command
             .arg("node")
             .arg("--swarm")
             .arg(swarm)
@@ -58,6 +71,7 @@ impl Child {
             .args(["--no-mdns", "--child", "--log", "json"])
             .args(judge.then_some("--judge"))
             .env_remove(TOKEN_VARIABLE)
+            .env(VARIABLE, counts(swarm))
             // As many threads as there are processes already.
             .env("RAYON_NUM_THREADS", "1")
             .stdin(Stdio::piped())
@@ -104,7 +118,7 @@ impl Child {
 async fn watch(
     index: usize,
     mut process: Process,
-    reports: mpsc::Sender<(usize, Report)>,
+    reports: mpsc::Sender<(usize, News)>,
     killed: tokio::sync::oneshot::Receiver<()>,
 ) {
     let lines = async {
@@ -112,7 +126,7 @@ async fn watch(
         let mut lines = BufReader::new(stdout).lines();
         while let Ok(Some(line)) = lines.next_line().await {
             match serde_json::from_str(&line) {
-                Ok(told) => drop(reports.send((index, Report::Told(told))).await),
+                Ok(told) => drop(reports.send((index, News::Told(told))).await),
                 Err(error) => tracing::debug!(node = index, %error, "a line of a child that is no picture"),
             }
         }
@@ -124,5 +138,5 @@ async fn watch(
         }
     }
     let ended = process.wait().await;
-    let _ = reports.send((index, Report::Ended(ended))).await;
+    let _ = reports.send((index, News::Ended(ended))).await;
 }

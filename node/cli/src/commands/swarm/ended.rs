@@ -1,5 +1,6 @@
 //! How the processes of a swarm ended, and what is said about it.
 
+use crate::commands::node::stop::Asked;
 use crate::failure::Failure;
 use std::path::Path;
 use std::process::ExitCode;
@@ -8,6 +9,8 @@ use std::process::ExitCode;
 #[derive(Debug, Default)]
 pub(super) struct Ended {
     pub(super) interrupted: bool,
+    /// By which signal.
+    pub(super) asked: Option<Asked>,
     /// Somebody did not want to wait any longer.
     pub(super) killed: bool,
     /// Bytes that all have sent.
@@ -18,10 +21,10 @@ pub(super) struct Ended {
 
 impl Ended {
     pub(super) fn code(&self) -> ExitCode {
-        match (self.killed, self.interrupted, self.failed.is_empty()) {
-            (true, ..) => ExitCode::from(130),
-            (false, true, _) | (false, false, true) => ExitCode::SUCCESS,
-            (false, false, false) => ExitCode::from(1),
+        match (self.asked, self.failed.is_empty()) {
+            (Some(asked), _) => ExitCode::from(asked.code()),
+            (None, true) => ExitCode::SUCCESS,
+            (None, false) => ExitCode::from(1),
         }
     }
 
@@ -81,14 +84,15 @@ mod tests {
     }
 
     #[test]
-    fn to_be_stopped_is_no_failure_unless_it_was_by_force() {
+    fn the_code_says_which_signal_ended_it() {
         let code = |ended: &Ended| format!("{:?}", ended.code());
-        let is = |wanted: ExitCode| format!("{wanted:?}");
+        let is = |wanted: u8| format!("{:?}", ExitCode::from(wanted));
+        assert_eq!(code(&Ended::default()), is(0));
         let mut ended = ended(["", "", ""]);
-        assert_eq!(code(&ended), is(ExitCode::from(1)));
-        ended.interrupted = true;
-        assert_eq!(code(&ended), is(ExitCode::SUCCESS));
-        ended.killed = true;
-        assert_eq!(code(&ended), is(ExitCode::from(130)));
+        assert_eq!(code(&ended), is(1));
+        ended.asked = Some(Asked::Interrupt);
+        assert_eq!(code(&ended), is(130));
+        ended.asked = Some(Asked::Terminate);
+        assert_eq!(code(&ended), is(143));
     }
 }

@@ -4,7 +4,7 @@ use super::check::{configuration, configuration_by_rule};
 use crate::failure::{Failure, Result};
 use learn::schema::Schema;
 use protocol::config::Config;
-use protocol::work::Adjacency;
+use protocol::log::readable_name;
 use runtime::swarm_file::{Member, SwarmFile};
 use runtime::{Multiaddr, PeerId, Secret};
 use std::path::{Path, PathBuf};
@@ -24,9 +24,12 @@ pub(super) struct Args {
     /// A setting of the run, such as `privacy.epsilon=4`
     #[arg(long, value_name = "KEY=VALUE")]
     set: Vec<String>,
-    /// A member that is known beforehand, `PEER_ID` or `ADDR/p2p/PEER_ID`; if any is given, only those are let in
+    /// A member that is known beforehand, `PEER_ID` or `ADDR/p2p/PEER_ID`, with its name in front where it has one (`Zürich=PEER_ID`); if any is given, only those are let in
     #[arg(long, value_name = "MEMBER")]
     member: Vec<String>,
+    /// A relay for members that cannot be called, as `murmur relay` prints it (`murmur node id --state murmur-relay` says its identity beforehand)
+    #[arg(long, value_name = "ADDR", value_parser = runtime::swarm_file::parse_relay)]
+    relay: Vec<Multiaddr>,
     /// What the columns of everybody's tables are; `murmur data FILE --schema` drafts one. Nodes then need `--data FILE` and nothing else
     #[arg(long, value_name = "FILE")]
     schema: Option<PathBuf>,
@@ -49,6 +52,7 @@ pub(super) fn run(args: &Args) -> Result<ExitCode> {
         secret,
         roster,
         schema,
+        relays: args.relay.clone(),
     };
     refuse_other_numbers(&file)?;
     file.create(&args.out)?;
@@ -79,7 +83,7 @@ fn schema(path: &Path, config: &Config) -> Result<Schema> {
         return Err(Failure::new(format!("`{}` does not say what is to be predicted", path.display()))
             .hint("add `label = \"COLUMN\"` under `[schema]`"));
     }
-    if config.partition.min_size <= 1 && config.privacy.adjacency == Adjacency::Record {
+    if config.partition.min_size <= 1 && config.privacy.adjacency.is_sampled() {
         return Err(Failure::new("nobody has said how many records every member has at least").hint(
             "`--set partition.min_size=200`, say: the noise is planned for a member with so many, after `test_fraction` of them was kept apart",
         ));
@@ -89,9 +93,7 @@ fn schema(path: &Path, config: &Config) -> Result<Schema> {
 
 /// Whether whole batches are asked for where nobody knows how many records the others have.
 fn needs_all_sizes(config: &Config) -> bool {
-    config.batch_size.is_none()
-        && config.privacy.adjacency == Adjacency::Record
-        && config.algorithm.kind.trains()
+    config.batch_size.is_none() && config.privacy.adjacency.is_sampled() && config.algorithm.kind.trains()
 }
 
 /// A run with other numbers could never start.
@@ -113,11 +115,16 @@ fn member(text: &str) -> Result<Member> {
         Failure::new(format!("`{text}` names no member"))
             .hint("`murmur node id` prints the identity of a node; an address ends in `/p2p/IDENTITY`")
     };
-    if let Ok(peer) = text.parse::<PeerId>() {
-        return Ok(Member { peer, addresses: Vec::new() });
+    let (name, place) = match text.split_once('=') {
+        Some((name, place)) => (Some(name), place),
+        None => (None, text),
+    };
+    let name = name.map(|name| readable_name(name).ok_or_else(bad)).transpose()?;
+    if let Ok(peer) = place.parse::<PeerId>() {
+        return Ok(Member { peer, addresses: Vec::new(), name });
     }
-    let (address, peer) = text.rsplit_once("/p2p/").ok_or_else(bad)?;
+    let (address, peer) = place.rsplit_once("/p2p/").ok_or_else(bad)?;
     let peer = peer.parse().map_err(|_| bad())?;
     let address: Multiaddr = address.parse().map_err(|_| bad())?;
-    Ok(Member { peer, addresses: vec![address] })
+    Ok(Member { peer, addresses: vec![address], name })
 }

@@ -1,20 +1,22 @@
 //! What a swarm came to: a fold over its log, the models that its nodes hold, and two runs to compare with.
 
 use crate::failure::{Failure, Result};
-use crate::figures::{privacy_table, sentence};
+use crate::figures::{self, mean_text, privacy_table, sentence};
 use crate::output;
 use ::report::Folder;
 use learn::checkpoint::CheckpointInfo;
-use protocol::account::Account;
+use learn::personal::Figures;
+use protocol::account::{Account, Summary};
 use protocol::config::{Config, Layer};
 use protocol::folder::RESULT;
 use protocol::judge::{Judge, mean_model};
+use protocol::personal::PersonalResult;
 use protocol::{LogLine, RunEvent, RunResult, Setup};
 use serde::Serialize;
 
 /// The result: the same object as that of `murmur sim`, with what it is compared with.
 #[derive(Debug, Serialize)]
-pub(super) struct Report {
+pub(super) struct Ending {
     #[serde(flatten)]
     pub(super) result: RunResult,
     baselines: Baselines,
@@ -34,20 +36,22 @@ pub(super) struct Left<'a> {
     pub(super) setup: &'a Setup,
     pub(super) lines: &'a [LogLine],
     pub(super) models: Vec<Vec<f32>>,
+    /// What the nodes say of their own models.
+    pub(super) figures: Vec<Figures>,
     pub(super) bytes: u64,
     pub(super) run: String,
     /// Whether to run what it is compared with; nobody waits for that after ctrl-c.
     pub(super) compare: bool,
 }
 
-impl Report {
+impl Ending {
     /// Folds over the log and judges the models.
     pub(super) fn new(left: &Left<'_>) -> Result<Self> {
-        let Left { setup, lines, models, bytes, run, compare } = left;
+        let Left { setup, lines, models, figures, bytes, run, compare } = left;
         let config = &setup.config;
         let private =
             lines.iter().any(|line| matches!(line.event, RunEvent::Run { private_noise: true, .. }));
-        let account = Account::new(setup.shape().with_private_noise(private).with_all_lines(lines));
+        let account = Account::new(setup.shape().with_private_noise(private));
         let mut account = account.map_err(|error| Failure::of(error, None))?;
         lines.iter().for_each(|line| account.push(line));
         account.settle_final();
@@ -77,6 +81,8 @@ impl Report {
             time: lines.iter().map(|line| line.time.seconds()).fold(0.0, f64::max),
             noise_multiplier: setup.planned.noise_multiplier,
             privacy,
+            personal: PersonalResult::of(figures),
+            clusters: None,
         };
         let beside = |changes: &[&str]| compare.then(|| accuracy(config, changes)).flatten();
         let baselines = Baselines {
@@ -89,7 +95,11 @@ impl Report {
     /// Writes the files of the run folder.
     pub(super) fn write(&self, setup: &Setup, folder: &Folder) -> Result<()> {
         folder.write(RESULT, self.json()?.as_bytes())?;
-        if self.model.is_empty() || !self.model.iter().all(|value| value.is_finite()) {
+        // Several models have no mean that anybody would use; each node keeps that of its slot.
+        if setup.layout.slots > 1
+            || self.model.is_empty()
+            || !self.model.iter().all(|value| value.is_finite())
+        {
             return Ok(());
         }
         let info = CheckpointInfo {
@@ -104,7 +114,7 @@ impl Report {
     fn guarantee(&self) -> String {
         let privacy = &self.result.privacy;
         if !privacy.private {
-            return "none: the noise was seeded".into();
+            return format!("none: {}", unprotected(privacy));
         }
         sentence(privacy)
     }
@@ -113,7 +123,7 @@ impl Report {
         output::json(self)
     }
 
-    pub(super) fn table(&self) -> String {
+    pub(super) fn table(&self, setup: &Setup) -> String {
         let result = &self.result;
         let mut text = String::new();
         let mut row = |name: &str, value: String| text.push_str(&format!("{name:<20}{value}\n"));
@@ -133,16 +143,28 @@ impl Report {
                 row(name, shown);
             }
         }
+        if let Some(personal) = &result.personal {
+            figures::personal_rows(personal).into_iter().for_each(|(name, value)| row(name, value));
+        }
+        if !setup.config.algorithm.kind.trains() {
+            row("mean", mean_text(setup, &self.model));
+        }
         row("time of the rounds", format!("{:.1} s", result.time));
         row("sent per node", format!("{:.2} MB", result.bytes_per_node / 1e6));
         row("broken rounds", result.broken_rounds.to_string());
         let privacy = &result.privacy;
         text.push_str(&format!("\n{}", privacy_table(privacy)));
         if !privacy.private {
-            text.push_str("\nThe noise was seeded: this run protects nobody.\n");
+            let why = unprotected(privacy);
+            text.push_str(&format!("\nThis run protects nobody: {why}.\n"));
         }
         text
     }
+}
+
+/// Why a run is not private.
+fn unprotected(privacy: &Summary) -> &'static str {
+    if privacy.local.epsilon.is_finite() { "the noise was seeded" } else { "there was no noise" }
 }
 
 /// Test accuracy of the same run with some settings changed; `None` where that cannot be run.

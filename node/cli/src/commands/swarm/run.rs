@@ -5,7 +5,8 @@ use super::child::{self, Child};
 use super::ended::Ended;
 use super::live::Live;
 use super::merge::merge;
-use super::report::{Left, Report};
+use super::report::{Ending, Left};
+use crate::commands::node::own::figures;
 use crate::commands::node::stop;
 use crate::commands::page::HttpArgs;
 use crate::failure::{Failure, Result};
@@ -98,15 +99,16 @@ fn report(
         setup,
         lines,
         models: models.collect(),
+        figures: (0..setup.config.nodes).filter_map(|node| figures(&folder::node(folder, node))).collect(),
         bytes: ended.bytes,
         run: folder.display().to_string(),
         compare: !ended.interrupted,
     };
-    let report = Report::new(&left)?;
+    let report = Ending::new(&left)?;
     report.write(setup, run_folder)?;
     let written = crate::commands::report::write_for(folder)?;
     let text = match args.format {
-        Format::Table => format!("{}\nThe report: {}\n", report.table(), written.display()),
+        Format::Table => format!("{}\nThe report: {}\n", report.table(setup), written.display()),
         Format::Json => report.json()?,
     };
     output::write(None, text.as_bytes())
@@ -137,7 +139,7 @@ fn prepare(config: &Config, folder: &Path) -> Result<PathBuf> {
         identity.save(&folder::node(folder, node))?;
     }
     let secret = Secret::generate().map_err(|error| Failure::of(error, None))?;
-    let member = |identity: &Identity| Member { peer: identity.peer_id(), addresses: Vec::new() };
+    let member = |identity: &Identity| Member { peer: identity.peer_id(), addresses: Vec::new(), name: None };
     let file = SwarmFile {
         name: config.name.clone(),
         nodes: config.nodes,
@@ -145,6 +147,7 @@ fn prepare(config: &Config, folder: &Path) -> Result<PathBuf> {
         secret,
         roster: identities.iter().map(member).collect(),
         schema: None,
+        relays: Vec::new(),
     };
     let path = folder.join(folder::SWARM);
     file.create(&path)?;
@@ -181,7 +184,8 @@ async fn supervise(config: &Config, swarm: &Path, folder: &Path, board: Option<B
                 children.iter_mut().for_each(Child::stop);
                 deadline.as_mut().reset(tokio::time::Instant::now() + FAREWELL);
             }
-            () = signals.next() => {
+            asked = signals.next() => {
+                ended.asked = Some(asked);
                 if ended.interrupted {
                     ended.killed = true;
                     children.iter_mut().for_each(Child::kill);
@@ -208,9 +212,9 @@ fn cannot_begin(children: &[Child]) -> bool {
     children.iter().any(|child| child.ended == Some(false)) && !children.iter().any(|child| child.begun)
 }
 
-async fn on_report(children: &mut [Child], node: usize, report: child::Report, live: &mut Live) {
+async fn on_report(children: &mut [Child], node: usize, report: child::News, live: &mut Live) {
     match report {
-        child::Report::Told(told) => {
+        child::News::Told(told) => {
             live.show(node, &told);
             let status = &told.status;
             children[node].bytes = status.bytes.0;
@@ -226,7 +230,7 @@ async fn on_report(children: &mut [Child], node: usize, report: child::Report, l
                 children[node].address = Some(address);
             }
         }
-        child::Report::Ended(status) => {
+        child::News::Ended(status) => {
             let fine = status.is_ok_and(|status| status.success());
             live.ended(node, fine);
             children[node].ended = Some(fine);

@@ -1,6 +1,6 @@
 //! One node on each host of a LAN, no addresses configured.
 
-mod net;
+pub(crate) mod net;
 
 use protocol::{LogLine, RunEvent};
 

@@ -174,7 +174,7 @@ impl Drop for Helper {
     }
 }
 
-fn try_ip(words: &str) -> Result<(), String> {
+pub(crate) fn try_ip(words: &str) -> Result<(), String> {
     let output =
         Command::new("ip").args(words.split_whitespace()).output().map_err(|error| error.to_string())?;
     if output.status.success() {
@@ -183,7 +183,7 @@ fn try_ip(words: &str) -> Result<(), String> {
     Err(String::from_utf8_lossy(&output.stderr).trim().to_owned())
 }
 
-fn ip(words: &str) {
+pub(crate) fn ip(words: &str) {
     if let Err(error) = try_ip(words) {
         panic!("ip {words}: {error}");
     }

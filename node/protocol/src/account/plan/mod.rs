@@ -80,7 +80,7 @@ pub enum Aim {
 
 /// A planned run.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Plan {
+pub struct NoisePlan {
     /// Noise and figures.
     pub planned: Planned,
     /// What one contribution is.
@@ -126,6 +126,20 @@ pub enum PlanError {
         /// δ.
         delta: f64,
     },
+    /// What nodes release and keep leaves nothing of the budget.
+    #[error(
+        "{count} private choices of a slot alone cost ε = {own:.3} at δ = {delta:e}, and ε = {epsilon} is all there is"
+    )]
+    Kept {
+        /// Target.
+        epsilon: f64,
+        /// δ.
+        delta: f64,
+        /// What they cost.
+        own: f64,
+        /// How many.
+        count: u64,
+    },
     /// The accountant refused.
     #[error(transparent)]
     Account(#[from] AccountError),
@@ -143,6 +157,9 @@ impl Hint for PlanError {
             Self::OutOfReach { .. } => Some("use fewer rounds, a smaller batch, or a larger ε".into()),
             Self::OwnLimit { .. } => Some(
                 "join with a larger `budget.epsilon`, or ask for a swarm whose contributions carry more noise (a smaller `privacy.epsilon`, or more rounds)".into(),
+            ),
+            Self::Kept { .. } => Some(
+                "use fewer `clusters.choices` or a larger `clusters.choice_noise`: at record level a choice is a release of its own; or `privacy.unit = \"node\"`, where it costs nothing".into(),
             ),
             Self::Noise { .. } => Some("use a number such as 1, or `epsilon` to have it found".into()),
             Self::Account(error) => error.hint(),
@@ -227,7 +244,7 @@ pub(crate) struct Found {
 ///
 /// # Errors
 /// A target or noise outside its range, a target that no noise reaches, or a graph that cannot be made.
-pub fn plan(question: &Question<'_>, aim: Aim) -> Result<Plan, PlanError> {
+pub fn plan(question: &Question<'_>, aim: Aim) -> Result<NoisePlan, PlanError> {
     gdp::epsilon(0.0, question.shape.delta)?;
     let found = match aim {
         Aim::Noise(value) if !(value.is_finite() && value >= 0.0) => return Err(PlanError::Noise { value }),
@@ -236,29 +253,45 @@ pub fn plan(question: &Question<'_>, aim: Aim) -> Result<Plan, PlanError> {
         }
         Aim::Noise(0.0) | Aim::Epsilon { epsilon: f64::INFINITY, .. } => return Ok(without_noise()),
         Aim::Noise(value) => Found { noise: question.protects.over_sensitivity(value), budget: Vec::new() },
-        Aim::Epsilon { epsilon, scope } => calibrated(question, epsilon, scope)?,
+        Aim::Epsilon { epsilon, scope } => beside_kept(question, epsilon, scope)?,
     };
     let noise_multiplier = question.protects.noise_multiplier(found.noise);
     let release = question.protects.event(noise_multiplier);
     let shape = Shape { release: release.clone(), ..question.shape.clone() };
     let figures = Figures::of(question, &shape)?;
-    let Figures { analysis, worst, mean, local } = figures;
-    let planned = Planned { noise_multiplier, analysis, worst, mean, local };
-    Ok(Plan { planned, release, budget: found.budget })
+    let Figures { analysis, worst, mean, coalition, local } = figures;
+    let planned = Planned { noise_multiplier, analysis, worst, mean, coalition, local };
+    Ok(NoisePlan { planned, release, budget: found.budget })
 }
 
-fn without_noise() -> Plan {
+fn without_noise() -> NoisePlan {
     let none = f64::INFINITY;
-    let planned =
-        Planned { noise_multiplier: 0.0, analysis: "none".into(), worst: none, mean: none, local: none };
-    Plan { planned, release: DpEvent::NonPrivate, budget: Vec::new() }
+    let planned = Planned {
+        noise_multiplier: 0.0,
+        analysis: "none".into(),
+        worst: none,
+        mean: none,
+        coalition: None,
+        local: none,
+    };
+    NoisePlan { planned, release: DpEvent::NonPrivate, budget: Vec::new() }
+}
+
+/// As [`calibrated`], with room for what nodes release and keep.
+fn beside_kept(question: &Question<'_>, epsilon: f64, scope: Scope) -> Result<Found, PlanError> {
+    let Some(kept) = &question.shape.kept else { return calibrated(question, epsilon, scope) };
+    let delta = question.shape.delta;
+    let kind = |noise: f64| question.protects.kind(noise);
+    let found = kept.leaving((epsilon, delta), kind, |left| calibrated(question, left, scope))?;
+    Ok(found.named(&named(epsilon, delta, scope)))
 }
 
 fn calibrated(question: &Question<'_>, epsilon: f64, scope: Scope) -> Result<Found, PlanError> {
     let shape = question.shape;
     let releases = planned_releases(question)?;
     let local = local::calibrated(question, epsilon, releases)?;
-    if scope == Scope::Local || question.visibility == Visibility::Public || shape.nodes < 2 {
+    let only_local = question.visibility == Visibility::Public || shape.own_noise_returns;
+    if scope == Scope::Local || only_local || shape.nodes < 2 {
         return Ok(local);
     }
     let better = shape.algorithm.forecast().noise(question, (epsilon, scope), &local)?;
@@ -266,6 +299,12 @@ fn calibrated(question: &Question<'_>, epsilon: f64, scope: Scope) -> Result<Fou
 }
 
 impl Found {
+    /// The same with rules of this name.
+    fn named(mut self, name: &str) -> Self {
+        self.budget.iter_mut().for_each(|rule| name.clone_into(&mut rule.name));
+        self
+    }
+
     /// Other noise under the same limit on the number of contributions, which holds whatever the noise.
     pub(crate) fn with_noise(&self, noise: f64) -> Self {
         let planned = |rule: &BudgetRule| BudgetRule {
@@ -298,6 +337,8 @@ pub(crate) struct Figures {
     pub(crate) analysis: String,
     pub(crate) worst: f64,
     pub(crate) mean: f64,
+    /// Towards any so many members together, where the plan is about such.
+    pub(crate) coalition: Option<(usize, f64)>,
     pub(crate) local: f64,
 }
 
@@ -305,14 +346,22 @@ impl Figures {
     fn of(question: &Question<'_>, shape: &Shape) -> Result<Self, PlanError> {
         let kind = ReleaseKind::of(&shape.release);
         let releases = planned_releases(question)?;
-        let local = super::epsilon_of(kind, &[(1.0, releases)], shape.delta)?;
-        let everywhere =
-            |analysis: &str| Self { analysis: analysis.into(), worst: local, mean: local, local };
-        if question.visibility == Visibility::Public {
+        let local = match &shape.kept {
+            Some(kept) => kept.beside(kind, releases, shape.delta),
+            None => super::epsilon_of(kind, &[(1.0, releases)], shape.delta)?,
+        };
+        let everywhere = |analysis: &str| Self {
+            analysis: analysis.into(),
+            worst: local,
+            mean: local,
+            coalition: None,
+            local,
+        };
+        if question.visibility == Visibility::Public || shape.own_noise_returns {
             return Ok(everywhere("local"));
         }
         if shape.nodes < 2 {
-            return Ok(Self { analysis: "local".into(), worst: 0.0, mean: 0.0, local });
+            return Ok(Self { analysis: "local".into(), worst: 0.0, mean: 0.0, coalition: None, local });
         }
         shape.algorithm.forecast().figures(shape, local)
     }

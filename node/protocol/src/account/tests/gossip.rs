@@ -82,6 +82,16 @@ fn a_sender_that_never_began_a_round_sent_nothing_of_it() {
 }
 
 #[test]
+fn a_line_that_is_lost_may_have_told_of_a_message_so_all_pairs_are_local() {
+    let mut lines = undisturbed(3);
+    assert_eq!(account(3, 1, true, Some(1.0), &lines).summary().mean.analysis, "contractive");
+    lines.push(line(1, RunEvent::LostLines { count: 1 }));
+    let mut lost = account(3, 1, true, Some(1.0), &lines);
+    assert!((lost.mu2(3, 0) * Z * Z - 3.0).abs() < 1e-6);
+    assert!(lost.summary().mean.analysis.starts_with("local"));
+}
+
+#[test]
 fn stragglers_after_the_end_make_no_further_round() {
     let mut lines = undisturbed(3);
     let clean = account(3, 1, true, Some(1.0), &lines).mu2(3, 0);

@@ -1,9 +1,11 @@
-use super::super::{Account, Aim, Plan, PlanError, Protects, Question, Visibility, epsilon_of_mu2, plan};
+use super::super::{
+    Account, Aim, NoisePlan, PlanError, Protects, Question, Visibility, epsilon_of_mu2, plan,
+};
 use super::*;
 use crate::WalkSettings;
 use crate::settings::Scope;
 
-fn planned(shape: &Shape, protects: Protects, aim: Aim) -> Plan {
+fn planned(shape: &Shape, protects: Protects, aim: Aim) -> NoisePlan {
     plan(&Question { shape, protects, visibility: Visibility::Network }, aim).unwrap()
 }
 

@@ -142,7 +142,13 @@ fn a_node_that_comes_back_later_does_not_break_the_rounds_that_it_missed() {
 
 #[test]
 fn somebody_outside_the_roster_is_charged_with_the_total() {
-    let roster = RunEvent::Roster { epoch: 1, round: 0, members: vec![0, 1, 2, 3], model: model(0) };
+    let roster = RunEvent::Roster {
+        epoch: 1,
+        round: 0,
+        members: vec![0, 1, 2, 3],
+        model: model(0),
+        apart: Vec::new(),
+    };
     let mut lines: Vec<LogLine> = (0..4).map(|node| line(node, roster.clone())).collect();
     lines.extend((0..4).map(|node| released(node, 0)));
     let done = RunEvent::RoundDone { round: 0, epoch: 1, start: model(0), end: model(1), count: 4 };
@@ -390,7 +396,7 @@ fn a_partner_with_less_noise_hides_less() {
 fn a_record_without_its_line_costs_a_whole_contribution() {
     let mut account = settled(8, &[Fate::Clean; 3]);
     let before = account.mu2(2, 5);
-    account.charge_record(2, &gaussian(Z));
+    account.charge_record(2, &gaussian(Z), None);
     assert!((account.mu2(2, 5) - before - 1.0 / (Z * Z)).abs() < 1e-6);
     assert!((account.pairs().local_epsilon(2).unwrap() - epsilon_of_mu2(4.0 / (Z * Z), DELTA)).abs() < 1e-9);
 }

@@ -4,12 +4,19 @@ use crate::WalkSettings;
 
 const Z: f64 = 4.0;
 
-fn held(node: usize, hop: u32, generation: u32) -> LogLine {
-    line(node, RunEvent::Held { token: 0, hop, generation, from: 0 })
+fn held(node: usize, from: usize, (hop, generation): (u32, u32)) -> LogLine {
+    line(node, RunEvent::Held { token: 0, hop, generation, from: from as PeerIx })
+}
+
+fn offered(node: usize, to: PeerIx, hop: u32) -> LogLine {
+    line(node, RunEvent::Offered { token: 0, hop, generation: 0, to })
 }
 
 fn added(node: usize, hop: u32, generation: u32) -> LogLine {
-    line(node, RunEvent::Released { round: hop, token: 0, generation, release: None, loss: None })
+    line(
+        node,
+        RunEvent::Released { round: hop, token: 0, generation, release: None, among: None, loss: None },
+    )
 }
 
 fn account(rho: Option<f64>, lines: &[LogLine]) -> Account {
@@ -22,9 +29,15 @@ fn account(rho: Option<f64>, lines: &[LogLine]) -> Account {
 
 /// Holders in order, with whether each contributed.
 fn path(visits: &[(usize, bool)], first: u32, generation: u32) -> Vec<LogLine> {
+    path_from(visits[0].0, visits, (first, generation))
+}
+
+/// The first holder has the token from `from`.
+fn path_from(from: usize, visits: &[(usize, bool)], (first, generation): (u32, u32)) -> Vec<LogLine> {
     let one = |(at, &(node, adds)): (usize, &(usize, bool))| {
         let hop = first + at as u32;
-        let mut lines = vec![held(node, hop, generation)];
+        let before = if at == 0 { from } else { visits[at - 1].0 };
+        let mut lines = vec![held(node, before, (hop, generation))];
         lines.extend(adds.then(|| added(node, hop, generation)));
         lines
     };
@@ -61,7 +74,7 @@ fn a_token_that_was_started_again_costs_the_sum_over_its_branches() {
     // 0 1 2 then lost on the way; node 1 starts it again after its own hop: 0 1 | 3 0.
     let mut lines = path(&[(0, true), (1, true), (2, true), (0, true)], 0, 0);
     lines.push(line(1, RunEvent::TokenRestarted { token: 0, hop: 2, generation: 1 }));
-    lines.extend(path(&[(3, true), (0, true)], 2, 1));
+    lines.extend(path_from(1, &[(3, true), (0, true)], (2, 1)));
     let mut account = account(Some(1.0), &lines);
     // Node 1 is seen by node 0 two steps later in both branches.
     assert!(close(account.mu2(1, 0), 1.0), "{}", account.mu2(1, 0) * Z * Z);
@@ -76,13 +89,13 @@ fn whoever_a_token_was_offered_to_has_seen_it() {
     let mut lines = path(&[(0, true), (1, true)], 0, 0);
     let mut silent = account(Some(1.0), &lines);
     assert_eq!(silent.mu2(1, 2), 0.0);
-    lines.push(line(1, RunEvent::Offered { token: 0, hop: 2, generation: 0, to: 2 }));
-    let mut offered = account(Some(1.0), &lines);
-    assert!(close(offered.mu2(1, 2), 1.0) && close(offered.mu2(0, 2), 0.5));
+    lines.push(offered(1, 2, 2));
+    let mut looked = account(Some(1.0), &lines);
+    assert!(close(looked.mu2(1, 2), 1.0) && close(looked.mu2(0, 2), 0.5));
     // It held it after all: one look, not two.
-    lines.push(held(2, 2, 0));
+    lines.push(held(2, 1, (2, 0)));
     assert!(close(account(Some(1.0), &lines).mu2(1, 2), 1.0));
-    lines.push(line(2, RunEvent::Offered { token: 0, hop: 3, generation: 0, to: 9 }));
+    lines.push(offered(2, 9, 3));
     assert!(account(Some(1.0), &lines).summary().mean.analysis.starts_with("local"));
 }
 
@@ -93,9 +106,42 @@ fn what_the_theorem_does_not_cover_is_local() {
     assert!(close(expanding.mu2(1, 0), 1.0));
     assert!(expanding.summary().mean.analysis.starts_with("local"));
     let mut forked = lines.clone();
-    forked.push(held(2, 1, 0));
+    forked.push(held(2, 0, (1, 0)));
     assert!(account(Some(1.0), &forked).summary().mean.analysis.contains("two holders"));
     let mut stray = lines;
     stray.push(line(3, RunEvent::TokenRestarted { token: 0, hop: 7, generation: 1 }));
     assert!(account(Some(1.0), &stray).summary().mean.analysis.starts_with("local"));
+}
+
+#[test]
+fn a_hop_that_was_done_twice_may_have_two_states_under_one_name() {
+    let lines = path(&[(0, true), (1, true)], 0, 0);
+    // Held again before anything was done with it: the same look.
+    let mut early = vec![held(0, 0, (0, 0))];
+    early.extend(lines.clone());
+    assert_eq!(account(Some(1.0), &early).summary().mean.analysis, "walk");
+    // After a contribution, or after it was passed on without one: another state may go out.
+    for done in [vec![], vec![offered(1, 2, 2)]] {
+        let mut again = path(&[(0, true), (1, done.is_empty())], 0, 0);
+        again.extend(done);
+        again.push(held(1, 0, (1, 0)));
+        assert!(account(Some(1.0), &again).summary().mean.analysis.contains("one hop twice"));
+    }
+}
+
+#[test]
+fn a_branch_that_somebody_else_began_too_is_local_whoever_kept_silent() {
+    // Nodes 1 and 2 both started generation 1, at hops 2 and 3; the line of node 1 is gone.
+    let mut lines = path(&[(0, true), (1, true), (2, true)], 0, 0);
+    lines.extend(path_from(1, &[(3, true)], (2, 1)));
+    lines.push(line(2, RunEvent::TokenRestarted { token: 0, hop: 3, generation: 1 }));
+    lines.extend(path_from(2, &[(0, true)], (3, 1)));
+    assert!(account(Some(1.0), &lines).summary().mean.analysis.contains("hang together"));
+    // A gap, and a holder that has the token from somebody who did not hold it.
+    let mut gap = path(&[(0, true), (1, true)], 0, 0);
+    gap.push(held(3, 2, (3, 0)));
+    assert!(account(Some(1.0), &gap).summary().mean.analysis.contains("hang together"));
+    let mut stranger = path(&[(0, true), (1, true)], 0, 0);
+    stranger.push(held(3, 2, (2, 0)));
+    assert!(account(Some(1.0), &stranger).summary().mean.analysis.contains("hang together"));
 }

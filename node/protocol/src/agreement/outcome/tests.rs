@@ -140,10 +140,44 @@ fn who_is_apart_from_more_than_half_has_no_seat_for_a_while() {
     };
     let standings = [waits(0), waits(1), waits(2), (3, holds(5)), (4, holds(5))];
     let found = next(&charter, &before, &standings).unwrap();
+    assert_eq!((found.apart.len(), found.seats.len()), (1, 5), "three waited for it: that is one pair");
+    // It was silent towards one after the other.
+    let mut found = found;
+    for waiting in [1, 2] {
+        let mut standings: Vec<(PeerIx, Standing)> = (0..5).map(|member| (member, holds(5))).collect();
+        standings[waiting] = waits(waiting as PeerIx);
+        found = next(&charter, &found, &standings).unwrap();
+    }
     assert_eq!(seats(&found), [0, 1, 2, 3]);
     let later = Standing { next_round: 80, ..holds(5) };
     let standings: Vec<(PeerIx, Standing)> = (0..5).map(|member| (member, later.clone())).collect();
     assert_eq!(seats(&next(&charter, &found, &standings).unwrap()), [0, 1, 2, 3, 4]);
+}
+
+/// Four machines that start again one after the other: each is apart from two, and all speak.
+#[test]
+fn silence_never_leaves_too_few_seats() {
+    let (charter, before) = decision(4, 1, 5);
+    let waits = |with: PeerIx| {
+        let trouble = Some(Trouble { kind: TroubleKind::Silent, with, step: 0 });
+        Standing {
+            rounds: vec![RoundRecord { round: 5, steps: Vec::new(), total: None, trouble }],
+            ..holds(5)
+        }
+    };
+    let first = [(0, waits(3)), (1, waits(2)), (2, holds(5)), (3, holds(5))];
+    let found = next(&charter, &before, &first).unwrap();
+    assert_eq!((found.apart.len(), found.seats.len()), (2, 4));
+    let again = [(0, waits(2)), (1, waits(3)), (2, holds(5)), (3, holds(5))];
+    let found = next(&charter, &found, &again).unwrap();
+    assert_eq!((found.apart.len(), found.seats.len()), (0, 4), "links that failed are tried again");
+    // A contradiction is no silence: it stays.
+    let lies = [(0, accuses(&[3])), (1, waits(2)), (2, holds(5)), (3, holds(5))];
+    let found = next(&charter, &before, &lies).unwrap();
+    let again = [(0, waits(2)), (1, waits(3)), (2, holds(5)), (3, holds(5))];
+    let found = next(&charter, &found, &again).unwrap();
+    assert_eq!(found.apart_in(1_000_000).collect::<Vec<_>>(), [(0, 3)]);
+    assert_eq!(found.seats.len(), 4);
 }
 
 #[test]

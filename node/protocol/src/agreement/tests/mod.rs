@@ -38,8 +38,9 @@ impl Keys for PlainKeys {
         Self::mark(self.0, bytes)
     }
 
+    /// Its second half says nothing: who has a key can sign one thing in many ways.
     fn verifies(&self, member: PeerIx, bytes: &[u8], signature: &Signature) -> bool {
-        Self::mark(member, bytes) == *signature
+        Self::mark(member, bytes).0[..32] == signature.0[..32]
     }
 }
 
@@ -61,6 +62,7 @@ pub(super) fn charter_with(members: usize, hostile: u32) -> Arc<Charter> {
         hostile,
         rounds: ROUNDS,
         model: Fingerprint([0; 32]),
+        seats: Vec::new(),
     };
     Arc::new(Charter::new(terms, SILENCE, RESEND).unwrap())
 }

@@ -5,7 +5,8 @@
 //! know. Where a sender got to: it writes that it contributed, or was refused, before it sends anything of a round, and what it missed in a step before it
 //! sends anything of the next.
 //!
-//! A node that stopped in the middle of a round is taken to have gone on as planned, to its end: more than was there can be seen. A node that came
+//! A node that stopped in the middle of a round is taken to have gone on as planned, to its end, with what everybody should have sent it: what it really
+//! missed before its last message is in its own lines, and more than was there can be seen. A node that came
 //! back after it had begun a round may have sent two states for one step, which no analysis here covers: then all pairs are charged as `local`.
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -209,8 +210,7 @@ impl Round {
         let contributes = (0..nodes).map(|node| self.released.contains_key(&node)).collect();
         let step = |index: usize| {
             let matrix = planned.step(index).matrix;
-            let mut missing = pairs(self.missing.iter().filter(|missed| missed.step == index));
-            missing.extend(self.never_sent(&matrix, index));
+            let missing = pairs(self.missing.iter().filter(|missed| missed.step == index));
             let seen = |missed: &&Missed| missed.step == index && self.was_sent(missed);
             let overheard = pairs(self.missing.union(&self.late).filter(seen));
             let applied = if missing.is_empty() { matrix } else { without(&matrix, &missing)?.into() };
@@ -223,14 +223,6 @@ impl Round {
         };
         let steps = (0..planned.steps()).map(step).collect::<Result<_, NetworkError>>()?;
         Ok(Phase::new(steps).with_contributors(contributes))
-    }
-
-    /// What nodes that did not end the round were not sent, by the lines of the senders.
-    fn never_sent(&self, matrix: &MixingMatrix, step: usize) -> Vec<(u32, u32)> {
-        let open = (0..matrix.nodes()).filter(|to| !self.mixed.contains(to));
-        let heard = open.flat_map(|to| matrix.heard_by(to).map(move |from| Missed { step, to, from }));
-        let never: Vec<Missed> = heard.filter(|missed| !self.was_sent(missed)).collect();
-        pairs(never.iter())
     }
 
     /// Whether its sender may have sent it: it began the round, or the receiver says that it came.

@@ -133,6 +133,7 @@ impl Gossip {
         let Some((_, contribution)) = self.contribution.on_recorded(core, id, (0, 0)) else { return };
         // Neighbours see the contribution as it is: whatever the rule, it is charged in full.
         core.budget.charge_in_full();
+        let Some(contribution) = contribution.into_reals() else { return };
         let next = match &mut self.optimiser {
             None => Values::released(contribution),
             Some(optimiser) => {
@@ -206,7 +207,7 @@ impl Gossip {
         while self.phase == Phase::Mixing {
             if self.step >= steps {
                 self.end_round(core);
-            } else if self.is_ready(core.now) {
+            } else if self.is_ready(core) {
                 self.mix(core);
                 self.step += 1;
                 if self.step < steps {
@@ -218,9 +219,11 @@ impl Gossip {
         }
     }
 
-    fn is_ready(&self, now: Time) -> bool {
-        let (short, long) = self.patience;
-        self.inbox.awaited() == 0 || now >= long || (now >= short && self.awaits_only_hasty())
+    fn is_ready(&self, core: &Core) -> bool {
+        let ((short, long), now) = (self.patience, core.now);
+        let accused = core.accused.iter().filter(|&&peer| self.awaits(peer)).count();
+        let honest = self.inbox.awaited().saturating_sub(accused);
+        honest == 0 || now >= long || (now >= short && self.awaits_only_hasty())
     }
 
     /// y ← ω W y + (1 − ω) y₋₁, with the weight of what is not here returned to the node itself.
@@ -280,7 +283,8 @@ impl Gossip {
             model: self.state.clone(),
             records: core.next_record,
             spent: core.budget.saved(0),
-            acceptor: None,
+            before: None,
+            agreement: None,
         });
         self.begin_round(core);
     }
@@ -300,7 +304,7 @@ impl Gossip {
         self.optimiser = None;
         (self.spare, self.sent) = (None, None);
         self.inbox.close();
-        core.finish(self.round, self.state.as_slice(), "all rounds are done");
+        core.finish(self.round, self.state.as_slice(), "all rounds are done", true);
     }
 
     fn is_current(&self, at: (u32, u32)) -> bool {
@@ -333,9 +337,17 @@ impl Machine for Gossip {
             Input::Start if self.phase == Phase::Waiting => self.begin_round(core),
             Input::Start | Input::Tick => {}
             Input::Received { from, message } => self.on_message(core, from, message),
-            Input::Computed(computed) => self.contribution.on_computed(core, computed),
+            Input::Computed(computed) => {
+                self.contribution.on_computed(core, computed);
+            }
             Input::Recorded(id) => self.on_recorded(core, id),
+            Input::Leave => core.finish(self.round, self.state.as_slice(), "this node left", false),
         }
+        self.advance(core);
+    }
+
+    /// Whoever sent it is left out from now on: perhaps nobody else is waited for.
+    fn on_refused(&mut self, core: &mut Core, _from: PeerIx) {
         self.advance(core);
     }
 

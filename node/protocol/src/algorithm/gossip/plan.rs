@@ -57,7 +57,7 @@ fn figures(shape: &Shape, settings: &GossipSettings, local: f64) -> Result<Figur
         let why =
             if shape.nodes > MOST_PRICED_NODES { TOO_MANY } else { "no Lipschitz constant is certified" };
         let analysis = format!("local ({why})");
-        return Ok(Figures { analysis, worst: local, mean: local, local });
+        return Ok(Figures { analysis, worst: local, mean: local, coalition: None, local });
     };
     let price = ReleaseKind::of(&shape.release).gaussian_price();
     let scaled = |row: &Vec<f64>| row.iter().map(|&unit| price.of(unit)).collect();
@@ -65,7 +65,7 @@ fn figures(shape: &Shape, settings: &GossipSettings, local: f64) -> Result<Figur
     let locals = vec![local; shape.nodes];
     let table = Table::of_mu2(priced.watchers, &mu2, (&locals, shape.delta), priced.name.to_owned());
     let worst = if table.complete { table.worst().0 } else { local };
-    Ok(Figures { analysis: table.mean_name(), worst, mean: table.mean(), local })
+    Ok(Figures { analysis: table.mean_name(), worst, mean: table.mean(), coalition: None, local })
 }
 
 struct Priced {

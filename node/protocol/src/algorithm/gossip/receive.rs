@@ -41,6 +41,10 @@ impl Gossip {
         if self.largest_squared.is_finite() && values.squared_norm() > self.largest_squared {
             return core.fault(from, FaultKind::TooLarge, at.0);
         }
+        // Who sent what nobody honest sends is left out: its weight returns to this node, and it is not waited for.
+        if core.accused.contains(&from) {
+            return;
+        }
         if (too_far || self.returning) && self.catches_up(core, from, at) {
             return self.on_state(core, from, at, values);
         }

@@ -57,7 +57,7 @@ impl GossipSettings {
     /// Message noise is given as a multiple of the noise that one contribution leaves in a node's state: at record level the step size scales it.
     pub(crate) fn set_message_noise(&mut self, config: &Config, contribution: f64) {
         let in_state = match config.privacy.adjacency {
-            Adjacency::Record => config.learning_rate * contribution,
+            Adjacency::Record | Adjacency::Person => config.learning_rate * contribution,
             Adjacency::Node => contribution,
         };
         self.message_noise = config.algorithm.message_noise * in_state;

@@ -8,9 +8,10 @@ use std::sync::Arc;
 use topology::schedule::{Plan, Role};
 
 use super::Sum;
+use super::carried::Carried;
 use crate::PeerIx;
+use crate::numbers::Numbers;
 use crate::time::Patience;
-use crate::values::Values;
 
 /// The exchange of one round, as far as it has come.
 pub(super) struct Exchange {
@@ -18,9 +19,8 @@ pub(super) struct Exchange {
     /// My position in the roster.
     pub(super) position: usize,
     pub(super) step: u32,
-    pub(super) sum: Vec<f32>,
+    pub(super) sum: Carried,
     pub(super) count: u32,
-    pub(super) knocked: bool,
     /// Whom I wait for, and how long.
     pub(super) waiting: Option<(PeerIx, Patience)>,
 }
@@ -33,13 +33,11 @@ impl Exchange {
 
     /// Takes in what the partner of this step sent.
     pub(super) fn take(&mut self, role: Role, heard: &Heard) {
-        self.knocked |= heard.said.knocked;
         if let Role::Adopt(_) = role {
-            self.sum.clear();
-            self.sum.extend_from_slice(heard.values.as_slice());
+            self.sum.adopt(&heard.numbers);
             self.count = heard.said.count;
         } else {
-            self.sum.iter_mut().zip(heard.values.as_slice()).for_each(|(sum, value)| *sum += value);
+            self.sum.add(&heard.numbers);
             self.count += heard.said.count;
         }
     }
@@ -54,7 +52,7 @@ impl Exchange {
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct Heard {
     pub(super) said: Box<Sum>,
-    pub(super) values: Values,
+    pub(super) numbers: Numbers,
 }
 
 /// Sums that came before they were needed; bounded.

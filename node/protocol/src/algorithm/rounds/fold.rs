@@ -17,8 +17,9 @@ use std::sync::Arc;
 
 use privacy::network::doubling::Blocks;
 use privacy::network::{NetworkError, Phase, Run, Step, Watchers, rounds};
+use topology::schedule::Plan;
 
-use super::leverage::{Leverages, outside, plan_of};
+use super::leverage::{Leverages, outside, plan_apart};
 use crate::PeerIx;
 use crate::account::{Shape, Table, Tally};
 use crate::algorithm::Fold;
@@ -30,6 +31,8 @@ use crate::values::Digest;
 pub(crate) struct RoundsFold {
     /// Members by epoch; `None` where nodes disagree about them.
     rosters: BTreeMap<u32, Option<Vec<usize>>>,
+    /// Who of them must not be partners before which round, by epoch.
+    apart: BTreeMap<u32, Vec<(PeerIx, PeerIx, u32)>>,
     rounds: BTreeMap<u32, Round>,
     /// Every round below is settled: a long run is not gone through again at each line.
     settled_below: u32,
@@ -82,14 +85,15 @@ impl RoundsFold {
         }
     }
 
-    fn on_roster(&mut self, shape: &Shape, epoch: u32, members: &[PeerIx]) {
+    fn on_roster(&mut self, shape: &Shape, epoch: u32, members: &[PeerIx], apart: &[(PeerIx, PeerIx, u32)]) {
         let mut members: Vec<usize> = members.iter().map(|&member| member as usize).collect();
         members.sort_unstable();
         members.dedup();
         let sensible = !members.is_empty() && members.iter().all(|&member| member < shape.nodes);
         let said = sensible.then_some(members);
         let known = self.rosters.entry(epoch).or_insert_with(|| said.clone());
-        if *known != said {
+        let meetings = self.apart.entry(epoch).or_insert_with(|| apart.to_vec());
+        if *known != said || meetings != apart {
             *known = None;
         }
     }
@@ -209,12 +213,19 @@ impl RoundsFold {
         }
     }
 
+    /// Who met whom in a round of an epoch.
+    fn plan(&self, shape: &Shape, (round, epoch): (u32, u32), members: &[usize]) -> Option<Plan> {
+        let members: Vec<PeerIx> = members.iter().map(|&member| member as PeerIx).collect();
+        let apart = self.apart.get(&epoch).map_or(&[][..], Vec::as_slice);
+        plan_apart(&shape.key, round, &members, apart)
+    }
+
     /// Charges the leverages of a clean round; `false` where its plan is not known.
     fn charge_clean(&mut self, shape: &Shape, tally: &mut Tally, at: u32) -> bool {
         let round = &self.rounds[&at];
         let Some(&epoch) = round.epochs.first() else { return false };
         let Some(members) = self.members(shape, epoch) else { return false };
-        let Some(plan) = plan_of(&shape.key, at, members.len()) else { return false };
+        let Some(plan) = self.plan(shape, (at, epoch), &members) else { return false };
         let mut variances = vec![0.0; members.len()];
         let mut kinds = vec![round.released.first().map_or(0, |&(_, kind)| kind); members.len()];
         for &(source, kind) in &round.released {
@@ -263,10 +274,15 @@ impl RoundsFold {
             tally.price_into(&mut total, (source, kind), 1.0);
         }
         for clean in &self.clean {
-            let Some(members) = self.members(shape, clean.epoch) else { continue };
             let kinds: BTreeMap<usize, usize> = self.rounds[&clean.round].released.iter().copied().collect();
-            for (source, leverage) in coalition_in(shape, clean, &members, watchers)?.into_iter().enumerate()
-            {
+            let Some(members) = self.members(shape, clean.epoch) else {
+                // Lines that came later contradict its roster: nobody is known to hide anybody.
+                kinds.iter().for_each(|(&source, &kind)| tally.price_into(&mut total, (source, kind), 1.0));
+                continue;
+            };
+            let plan = self.plan(shape, (clean.round, clean.epoch), &members);
+            let leverages = coalition_in(shape, (clean, plan), &members, watchers)?;
+            for (source, leverage) in leverages.into_iter().enumerate() {
                 if let Some(&kind) = kinds.get(&source) {
                     tally.price_into(&mut total, (source, kind), leverage);
                 }
@@ -286,8 +302,8 @@ impl Fold for RoundsFold {
                 tally.count(node, kind);
                 self.on_released(tally, *round, (node, kind));
             }
-            RunEvent::Roster { epoch, round, members, model } => {
-                self.on_roster(shape, *epoch, members);
+            RunEvent::Roster { epoch, round, members, model, apart } => {
+                self.on_roster(shape, *epoch, members, apart);
                 self.note(tally, *round, |round| round.starts.insert(*model));
             }
             RunEvent::RoundDone { round, epoch, start, end, count } => {
@@ -389,7 +405,7 @@ fn charge_outsiders(tally: &mut Tally, blocks: &Blocks, members: &[usize], relea
 /// Exact leverages of one clean round towards a coalition, by linear algebra on all nodes: those outside the roster keep to themselves, and see the total.
 fn coalition_in(
     shape: &Shape,
-    clean: &Clean,
+    (clean, plan): (&Clean, Option<Plan>),
     members: &[usize],
     watchers: &Watchers,
 ) -> Result<Vec<f64>, NetworkError> {
@@ -401,7 +417,7 @@ fn coalition_in(
         return Ok(total);
     }
     let contributors = || (0..members.len()).filter(|&at| variances[at] > 0.0);
-    let Some(plan) = plan_of(&shape.key, clean.round, members.len()) else {
+    let Some(plan) = plan else {
         contributors().for_each(|at| total[members[at]] = 1.0);
         return Ok(total);
     };

@@ -10,10 +10,28 @@ use privacy::network::doubling::Blocks;
 use topology::schedule::{Plan, RunKey, shuffled_order};
 
 use crate::PeerIx;
+use crate::agreement::repaired_order;
 
 /// Who meets whom in `round`: doubling over a fresh public order of so many members; `None` where there are none, or too many for a graph.
 pub(crate) fn plan_of(key: &RunKey, round: u32, members: usize) -> Option<Plan> {
     Plan::with_order(shuffled_order(key, u64::from(round), members)).ok()
+}
+
+/// As [`plan_of`], for these members, in order, and such that none of those who must not meet before some round are partners.
+pub(crate) fn plan_apart(
+    key: &RunKey,
+    round: u32,
+    members: &[PeerIx],
+    apart: &[(PeerIx, PeerIx, u32)],
+) -> Option<Plan> {
+    let position = |member: &PeerIx| members.binary_search(member).ok().map(|at| at as u32);
+    let pairs: Vec<(u32, u32)> = apart
+        .iter()
+        .filter(|(_, _, until)| round < *until)
+        .filter_map(|(one, other, _)| Some((position(one)?, position(other)?)))
+        .collect();
+    let order = shuffled_order(key, u64::from(round), members.len());
+    Plan::with_order(repaired_order(order, &pairs)).ok()
 }
 
 /// A clean round, in which all contributions had the same noise and some members added nothing.

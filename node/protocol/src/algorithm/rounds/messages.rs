@@ -12,29 +12,20 @@ impl Rounds {
     pub(super) fn on_message(&mut self, core: &mut Core, from: PeerIx, message: Message) {
         let place = (message.round, message.step);
         self.heard_from(core, from);
-        let values = message.numbers.and_then(Numbers::into_reals);
-        match (message.body, values) {
+        match (message.body, message.numbers) {
             (Body::Nudge, _) => self.on_nudge(core, from, place),
             (Body::NotYet, _) => {}
-            (Body::Rounds(Say::Sum(said)), Some(values)) => {
-                self.on_sum(core, from, place, Heard { said, values });
+            (Body::Rounds(Say::Sum(said)), Some(numbers)) if self.is_of_our_kind(core, &numbers) => {
+                self.on_sum(core, from, place, Heard { said, numbers });
             }
-            (Body::Rounds(Say::Model { version }), Some(values)) => {
-                self.on_model(core, from, version, &values);
+            (Body::Rounds(Say::Model { .. }), Some(Numbers::Reals(values))) => {
+                self.on_model(core, from, &values);
             }
-            (Body::Rounds(Say::Assembly(said)), _) => self.on_assembly(core, from, *said),
-            (Body::Rounds(Say::Fetch { digest }), _) => {
-                if digest == self.model.digest() && core.tolerates(from, place.0) {
-                    self.send_model(core, from, place);
-                }
-            }
-            (Body::Rounds(Say::Knock { epoch }), _) => self.on_knock(core, from, epoch),
+            (Body::Rounds(Say::Key(told)), _) => self.on_key(core, from, &told),
+            (Body::Rounds(Say::Agreement(said)), _) => self.on_agreement(core, from, &said),
+            (Body::Rounds(Say::Fetch { digest }), _) => self.on_fetch(core, from, *digest),
             _ => core.fault(from, FaultKind::WrongKind, place.0),
         }
-    }
-
-    pub(super) fn send_model(&self, core: &mut Core, to: PeerIx, place: (u32, u32)) {
-        core.send(to, place, Say::Model { version: self.model.version() }, self.model.encoded());
     }
 
     /// A peer that speaks is not silent, though it may keep us waiting only so long.
@@ -45,7 +36,6 @@ impl Rounds {
         {
             patience.until = core.now.after(core.settings.timeouts.silence).min(patience.latest);
         }
-        self.given_up.remove(&from);
     }
 
     fn on_sum(&mut self, core: &mut Core, from: PeerIx, (round, step): (u32, u32), heard: Heard) {
@@ -88,15 +78,10 @@ impl Rounds {
 
     /// A sum of an earlier round: repeated, or from somebody who lost the thread.
     fn on_late(&mut self, core: &mut Core, from: PeerIx, round: u32) {
-        let is_tolerated = core.tolerates(from, round);
-        if round.saturating_add(REPEATED_AFTER) > self.round {
-            return;
-        }
-        if !self.is_stuck(core) {
+        core.tolerates(from, round);
+        if round.saturating_add(REPEATED_AFTER) <= self.round && !self.is_stuck(core) {
             // No round goes on without every member, so the sender was in the rounds since.
             core.fault(from, FaultKind::Replay, round);
-        } else if is_tolerated {
-            self.call_assembly(core, "a member fell behind", Some(from));
         }
     }
 
@@ -104,31 +89,24 @@ impl Rounds {
         if !core.tolerates(from, round) {
             return;
         }
-        if let Some(Heard { said, values }) = self.sent.to((round, step), from) {
-            core.send(from, (round, step), Say::Sum(said.clone()), values.clone());
-        } else if round < self.round.saturating_sub(1) && self.members.contains(&from) && self.is_stuck(core)
-        {
-            self.call_assembly(core, "a member fell behind", Some(from));
+        if let Some(Heard { said, numbers }) = self.sent.to((round, step), from) {
+            core.send(from, (round, step), Say::Sum(said.clone()), numbers.clone());
         } else if matches!(self.phase, Phase::Over) {
-            self.send_model(core, from, (round, step));
-        } else if self.phase_is_running() {
+            self.tell_decision(core, from);
+        } else {
             core.tell(from, (round, step), Body::NotYet);
         }
     }
 
     /// Whether the node is in a round, which cannot end without every member.
     pub(super) fn waits_for_members(&self) -> bool {
-        matches!(self.phase, Phase::Contributing | Phase::Exchanging(_))
+        matches!(self.phase, Phase::Meeting(_) | Phase::Contributing | Phase::Exchanging(_))
     }
 
     /// Whether the round does not get on. A word about an old round that comes while it does was only slow: who is behind says it again, and
     /// keeps the others waiting meanwhile.
     fn is_stuck(&self, core: &Core) -> bool {
         self.waits_for_members() && core.now >= self.began.after(core.settings.timeouts.resend)
-    }
-
-    fn phase_is_running(&self) -> bool {
-        !matches!(self.phase, Phase::Over | Phase::Outside { .. })
     }
 
     /// Somebody is in an earlier epoch, or in a later one.
@@ -139,7 +117,7 @@ impl Rounds {
         if epoch < self.epoch {
             self.tell_decision(core, from);
         } else {
-            core.tell(from, (0, 0), Say::Knock { epoch: self.epoch });
+            self.ask_decision(core, from);
         }
     }
 }

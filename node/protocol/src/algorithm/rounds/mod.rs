@@ -3,48 +3,61 @@
 //! Each round every member contributes a noised gradient, recursive doubling over a fresh public order gives all members the same sum, and all
 //! take the same step: the digests of their models agree. Messages carry the digest of the model that the round started from.
 //!
-//! Whatever goes wrong (a silent peer, a differing digest, a malformed sum) ends the round for those who notice, and an `assembly` agrees on who is
-//! there and which model is the newest: a sweep without contributions. Partial sums of a broken round are dropped everywhere, and its
-//! contributions are charged as if everybody had seen them. Nodes that come back knock and are taken in at a round boundary.
+//! Whatever goes wrong (a silent peer, a differing digest, a malformed sum) ends the round for those who notice, and an
+//! [assembly](crate::agreement) decides who is there and from which model to go on. Partial sums of a broken round are dropped everywhere, and
+//! its contributions are charged as if everybody had seen them. Nodes that come back are taken in at a round boundary. The end is decided too: that
+//! decision certifies the result.
 //!
-//! Invariants: a contribution starts from a model that the whole roster holds; a round number is never used twice; at most one finished round is
-//! unsettled, and it counts in full against the budget until the next one proves that all members agreed.
+//! Invariants: a contribution starts from a model that the whole roster holds; nobody contributes twice to one round number; no model is taken on
+//! one member's word; at most one finished round is unsettled, and it counts in full against the budget until the next one proves that all members
+//! agreed.
 
-mod assembly;
+mod agreeing;
+mod carried;
+mod ending;
 mod exchange;
 mod fold;
 pub(crate) mod leverage;
+mod machine;
+pub(crate) mod masks;
+mod meeting;
 mod members;
 mod messages;
 mod model;
+mod objections;
 mod plan;
 mod say;
 mod settings;
+mod trace;
 
-use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use topology::schedule::Role;
 
-use crate::algorithm::{Algorithm, Machine};
-use crate::contribution::{Budget, Contribution};
+use crate::agreement::TroubleKind;
+use crate::algorithm::Algorithm;
+use crate::contribution::Contribution;
 use crate::core::Core;
-use crate::event::{FaultKind, RunEvent};
 use crate::message::Body;
-use crate::node::{Input, Snapshot};
+use crate::node::Snapshot;
 use crate::settings::Settings;
 use crate::time::Patience;
 use crate::values::Values;
-use crate::work::Job;
+use crate::work::{Computed, Given, Job};
 use crate::{PeerIx, Time};
 
-use assembly::Assembly;
+use agreeing::Agreeing;
+use carried::Carried;
 use exchange::{Early, Exchange, Heard, Sent};
 pub(crate) use fold::RoundsFold;
 use leverage::Leverages;
+use masks::Wearing;
+pub use masks::{Hidden, MaskKey, MaskSecret, MaskSettings, Masks};
 use model::SharedModel;
-pub use say::{AssemblyKind, AssemblyMessage, Ballot, Proposal, Say, Sum};
+pub use model::first_model;
+pub use say::{Agreed, KeyTold, Say, Sum};
 pub use settings::RoundsSettings;
+use trace::Trace;
 
 /// A silent peer is given up after [`crate::Timeouts::silence`]; one that answers but never delivers, after this many times as long.
 const PATIENCE_WITH_THE_LIVING: u64 = 6;
@@ -53,9 +66,13 @@ pub(crate) struct Rounds {
     model: SharedModel,
     epoch: u32,
     members: Arc<[PeerIx]>,
+    /// Who must not be partners, and before which round.
+    apart: Arc<[(PeerIx, PeerIx, u32)]>,
     round: u32,
-    /// The first round that was not begun.
+    /// The next round.
     next_round: u32,
+    /// The first round that this node has not begun in any epoch: it contributes to no earlier one.
+    unused: u32,
     /// When the round that is under way began.
     began: Time,
     phase: Phase,
@@ -65,34 +82,27 @@ pub(crate) struct Rounds {
     settling: Option<Settling>,
     early: Early,
     sent: Sent,
-    /// Who asks to be taken in.
-    knocks: BTreeSet<PeerIx>,
-    /// Who is known to be silent.
-    given_up: BTreeSet<PeerIx>,
-    assembly: Assembly,
-    /// How the current epoch began, for those who missed it.
-    decided: Option<Proposal>,
+    trace: Trace,
+    agreeing: Agreeing,
     came_back: bool,
+    /// Masks, where the driver gave some.
+    wearing: Option<Wearing>,
 }
 
 enum Phase {
     /// Before the start.
     Waiting,
+    /// Keys of members are not known yet.
+    Meeting(Patience),
     /// The contribution is being computed or recorded.
     Contributing,
     Exchanging(Box<Exchange>),
-    /// The roster is being agreed on.
+    /// Roster and model are being agreed on; who has no seat asks for one.
     Assembling,
-    /// In the roster, but without its model.
+    /// The model of the decision is not here.
     Fetching {
         from: PeerIx,
         patience: Patience,
-    },
-    /// Not in step with the others: knocking.
-    Outside {
-        again: Time,
-        call: Time,
-        until: Time,
     },
     Over,
 }
@@ -109,8 +119,10 @@ impl Rounds {
             model: SharedModel::first(settings),
             epoch: 0,
             members: (0..settings.nodes as PeerIx).collect(),
+            apart: Arc::new([]),
             round: 0,
             next_round: 0,
+            unused: 0,
             began: Time(0),
             phase: Phase::Waiting,
             contribution: Contribution::None,
@@ -118,18 +130,26 @@ impl Rounds {
             settling: None,
             early: Early::default(),
             sent: Sent::default(),
-            knocks: BTreeSet::new(),
-            given_up: BTreeSet::new(),
-            assembly: Assembly::new(1, Time(0)),
-            decided: None,
+            trace: Trace::default(),
+            agreeing: Agreeing::default(),
             came_back: false,
+            wearing: None,
         }
     }
 
     fn on_start(&mut self, core: &mut Core) {
-        if self.came_back {
-            self.step_outside(core);
+        if core.settings.algorithm.is_masked() && self.wearing.is_none() {
+            return self.end(core, "there are no masks for masked rounds", false);
+        }
+        if self.came_back && self.machine(core).is_over() {
+            let wanted = self.machine(core).decision().model;
+            self.take_model(core, wanted);
+        } else if self.came_back {
+            self.call_assembly(core, "this node came back", None);
+        } else if self.agreeing.credentials.as_ref().is_some_and(|it| it.charter.terms().seats.is_empty()) {
+            self.call_assembly(core, "the run begins", None);
         } else {
+            self.introduce(core, false);
             self.start_round(core);
         }
     }
@@ -138,11 +158,17 @@ impl Rounds {
     fn start_round(&mut self, core: &mut Core) {
         let rounds = core.settings.rounds;
         if self.model.version() >= rounds {
-            return self.end(core, "all rounds are done");
+            return self.conclude(core);
+        }
+        if self.agreeing.leaving {
+            return self.call_assembly(core, "this node leaves", None);
         }
         // Broken rounds are made up for, but not without end.
         if self.next_round >= rounds.saturating_mul(4).saturating_add(64) {
-            return self.end(core, "too many rounds were broken");
+            return self.end(core, "too many rounds were broken", false);
+        }
+        if !self.has_keys(core) {
+            return;
         }
         self.round = self.next_round;
         self.next_round += 1;
@@ -150,9 +176,37 @@ impl Rounds {
         self.early.forget_before(self.round, self.epoch);
         self.sent.forget_before(self.round.saturating_sub(1));
         core.forgive();
+        // Under masks everybody adds noise of its own in every round of every epoch.
+        let fresh = self.round >= self.unused || core.settings.algorithm.is_masked();
+        self.unused = self.unused.max(self.next_round);
         self.save(core);
+        if core.settings.certify {
+            self.trace.begin(self.round);
+        }
         self.phase = Phase::Contributing;
-        self.begin_contribution(core);
+        self.on_place(core);
+        if !matches!(self.phase, Phase::Contributing) {
+            return;
+        }
+        if fresh {
+            self.begin_contribution(core);
+        } else {
+            self.add_nothing(core);
+        }
+    }
+
+    /// All rounds are done here: that is decided too, and the decision proves the result.
+    fn conclude(&mut self, core: &mut Core) {
+        if core.settings.certify {
+            self.call_assembly(core, "all rounds are done", None);
+        } else {
+            self.end(core, "all rounds are done", true);
+        }
+    }
+
+    fn add_nothing(&mut self, core: &mut Core) {
+        let nothing = vec![0.0; self.model.params().len()];
+        self.exchange(core, Carried::Reals(nothing), 0);
     }
 
     fn begin_contribution(&mut self, core: &mut Core) {
@@ -162,42 +216,65 @@ impl Rounds {
         let pending = u32::from(self.settling.is_some());
         let params = Values::derived(self.model.params().to_vec());
         let job = Job { among: Some(self.members.clone()), ..Job::new(self.round, params) };
+        if let Some(hidden) = core.settings.algorithm.hidden(self.members.len()) {
+            return self.contribution.begin_hidden(core, job, hidden);
+        }
         if !self.contribution.begin(core, job, pending) {
-            let nothing = vec![0.0; self.model.params().len()];
-            self.exchange(core, nothing, 0);
+            self.add_nothing(core);
         }
     }
 
     fn on_recorded(&mut self, core: &mut Core, id: u64) {
         let Some((round, values)) = self.contribution.on_recorded(core, id, (0, 0)) else { return };
         let contributing = matches!(self.phase, Phase::Contributing);
+        let masked = core.settings.algorithm.is_masked();
         if contributing && round == self.round {
-            self.released = Some(round);
-            self.exchange(core, values.into_values(), 1);
+            // What masks hide was charged when it was recorded.
+            self.released = (!masked).then_some(round);
+            self.give(core, values, true);
         } else {
             // Its round was broken meanwhile. It was not sent, but it is on record.
-            core.budget.charge_in_full();
+            if !masked {
+                core.budget.charge_in_full();
+            }
             if contributing {
                 self.begin_contribution(core);
             }
         }
     }
 
-    fn exchange(&mut self, core: &mut Core, sum: Vec<f32>, count: u32) {
-        let Ok(position) = self.members.binary_search(&core.me) else {
-            return self.step_outside(core);
+    /// A contribution goes into the round; masked where it is words.
+    fn give(&mut self, core: &mut Core, given: Given, has_data: bool) {
+        let noisy = match given {
+            Given::Reals(values) => return self.exchange(core, Carried::Reals(values.into_values()), 1),
+            Given::Words(noisy) => noisy,
         };
-        let plan = rounds_settings(&core.settings).plan(&core.settings.key, self.round, &self.members);
-        let knocked = !self.knocks.is_empty();
-        self.phase = Phase::Exchanging(Box::new(Exchange {
-            plan,
-            position,
-            step: 0,
-            sum,
-            count,
-            knocked,
-            waiting: None,
-        }));
+        let place = (self.round, self.model.digest());
+        let settings = core.settings.clone();
+        let masked = settings.mechanism.words().zip(self.wearing.as_ref());
+        let masked = masked.and_then(|(on, worn)| worn.put_on(noisy, has_data, place, &on.mechanism));
+        match masked {
+            // How many added data is under the masks too.
+            Some(words) => self.exchange(core, Carried::Words(words), 0),
+            None => self.call_assembly(core, "there is no mask for this roster", None),
+        }
+    }
+
+    fn on_computed(&mut self, core: &mut Core, computed: Computed) {
+        let Some(noise) = self.contribution.on_computed(core, computed) else { return };
+        if matches!(self.phase, Phase::Contributing) {
+            self.give(core, noise, false);
+        }
+    }
+
+    fn exchange(&mut self, core: &mut Core, sum: Carried, count: u32) {
+        let Ok(position) = self.members.binary_search(&core.me) else {
+            return self.call_assembly(core, "this node has no seat", None);
+        };
+        let place = (self.round, &self.members, &*self.apart);
+        let plan = rounds_settings(&core.settings).plan(&core.settings.key, place);
+        self.phase =
+            Phase::Exchanging(Box::new(Exchange { plan, position, step: 0, sum, count, waiting: None }));
         self.advance(core);
     }
 
@@ -221,11 +298,16 @@ impl Rounds {
         let (Role::SendTo(partner) | Role::Exchange(partner) | Role::GiveTo(partner)) = role else { return };
         let to = self.members[partner];
         let (epoch, start) = (self.epoch, self.model.digest());
-        let said = Box::new(Sum { epoch, count: exchange.count, start, knocked: exchange.knocked });
-        let values = Values::derived(exchange.sum.clone());
-        let place = (self.round, exchange.step);
-        self.sent.keep(place, to, Heard { said: said.clone(), values: values.clone() });
-        core.send(to, place, Say::Sum(said), values);
+        let (place, count) = ((self.round, exchange.step), exchange.count);
+        let numbers = exchange.sum.numbers();
+        let signature = self.signature(place, to, (count, &numbers));
+        let said = Box::new(Sum { epoch, count, start, signature });
+        let heard = Heard { said: said.clone(), numbers: numbers.clone() };
+        if core.settings.certify {
+            self.trace.sent(place.1, to, &heard);
+        }
+        self.sent.keep(place, to, heard);
+        core.send(to, place, Say::Sum(said), numbers);
     }
 
     /// Takes in what the role of this step waits for; `false` if it is not there yet or the round broke.
@@ -237,11 +319,20 @@ impl Rounds {
         };
         let from = self.members[partner];
         let Some(heard) = self.early.take((self.round, exchange.step, from)) else {
-            exchange.waiting.get_or_insert_with(|| (from, patience(core)));
+            if exchange.waiting.is_none() {
+                exchange.waiting = Some((from, patience(core)));
+                self.on_place(core);
+            }
             return false;
         };
-        if let Some(reason) = self.objection(core, &heard, partner) {
-            self.call_assembly(core, reason, Some(from));
+        let step = exchange.step;
+        // What cannot be shown to be the partner's is not stated: it would be a proof against who states it.
+        let signed = self.is_signed(core.me, (self.round, step), from, &heard);
+        if core.settings.certify && signed {
+            self.trace.heard(step, from, &heard);
+        }
+        if let Some((kind, reason)) = self.objection(core, (&heard, signed), partner) {
+            self.call_about(core, reason, kind, from);
             return false;
         }
         let Phase::Exchanging(exchange) = &mut self.phase else { return false };
@@ -251,175 +342,53 @@ impl Rounds {
         true
     }
 
-    /// Why a sum cannot be used, if so.
-    fn objection(&mut self, core: &mut Core, heard: &Heard, partner: usize) -> Option<&'static str> {
-        let Phase::Exchanging(exchange) = &self.phase else { return None };
-        let from = self.members[partner];
-        let count = heard.said.count;
-        if heard.said.start != self.model.digest() {
-            return Some("digests differ");
-        }
-        let largest = f64::from(count) * core.settings.largest_norm;
-        // Incoming numbers are finite, and their squares add up in double precision: no NaN here.
-        let too_large = heard.values.squared_norm() > largest * largest;
-        if count > exchange.largest_count(partner) || (count > 0 && too_large) {
-            core.fault(from, FaultKind::TooLarge, self.round);
-            return Some("a sum is larger than honest contributions can be");
-        }
-        None
-    }
-
-    /// All sums are in: everybody takes the same step.
-    fn finish_round(&mut self, core: &mut Core) {
-        let Phase::Exchanging(exchange) = std::mem::replace(&mut self.phase, Phase::Waiting) else { return };
-        let start = self.model.digest();
-        let silent = self.members.len().saturating_sub(exchange.count as usize);
-        self.model.advance(&core.settings, exchange.sum, exchange.count);
-        let (round, epoch, count, end) = (self.round, self.epoch, exchange.count, self.model.digest());
-        core.log(RunEvent::RoundDone { round, epoch, start, end, count });
-        // That everybody was in this round from the same model proves the round before.
-        self.settle(core, true);
-        if self.released.take().is_some() {
-            let leverages = Leverages::new(exchange.plan, silent);
-            self.settling = Some(Settling { members: self.members.clone(), leverages });
-        }
-        if exchange.knocked && self.model.version() < core.settings.rounds {
-            self.assemble_after_round(core);
-        } else {
-            self.start_round(core);
-        }
-    }
-
-    /// Charges the last finished round for what was really seen, or in full if it did not end in consensus.
-    fn settle(&mut self, core: &mut Core, agreed: bool) {
-        let Some(settling) = self.settling.take() else { return };
-        let settings = core.settings.clone();
-        let position = settling.members.binary_search(&core.me).ok();
-        let source = position.filter(|_| agreed && Budget::looks_at_peers(&settings));
-        let Some(source) = source else { return core.budget.charge_in_full() };
-        let leverages = settling.leverages.towards_all(source, &settling.members, settings.nodes);
-        core.budget.charge(&settings, &leverages);
-    }
-
-    /// Gives up the round that is under way, if one is.
-    fn break_round(&mut self, core: &mut Core, reason: &str, missing: Option<PeerIx>) {
-        if !matches!(self.phase, Phase::Contributing | Phase::Exchanging(_)) {
-            return;
-        }
-        let (round, epoch, start) = (self.round, self.epoch, self.model.digest());
-        core.log(RunEvent::RoundBroken { round, epoch, start, missing, reason: reason.into() });
-        if self.released.take().is_some() {
-            core.budget.charge_in_full();
-        }
-        if !self.contribution.is_recording() {
-            self.contribution = Contribution::None;
-        }
-    }
-
     fn on_tick(&mut self, core: &mut Core) {
+        self.agreement_tick(core);
         match &mut self.phase {
             Phase::Waiting | Phase::Contributing | Phase::Over => {}
+            Phase::Meeting(_) => self.meeting_tick(core),
             Phase::Exchanging(exchange) => {
                 let Some((peer, patience)) = &mut exchange.waiting else { return };
                 let peer = *peer;
                 if core.now >= patience.until {
-                    self.given_up.insert(peer);
-                    return self.call_assembly(core, "a peer is silent", Some(peer));
+                    return self.call_about(core, "a peer is silent", TroubleKind::Silent, peer);
                 }
                 if core.now >= patience.again {
                     patience.again = core.now.after(core.settings.timeouts.resend);
                     core.tell(peer, (self.round, exchange.step), Body::Nudge);
                 }
             }
-            Phase::Assembling => self.assembly_tick(core),
+            Phase::Assembling if core.now >= self.agreeing.ends => self.give_up(core),
+            Phase::Assembling => {}
             Phase::Fetching { .. } => self.fetch_tick(core),
-            Phase::Outside { .. } => self.outside_tick(core),
         }
     }
 
-    fn end(&mut self, core: &mut Core, reason: &str) {
+    /// The end, by decision, or before it for a reason that was set.
+    fn end(&mut self, core: &mut Core, reason: &str, reached: bool) {
         self.phase = Phase::Over;
         self.save(core);
-        core.finish(self.model.version(), self.model.params(), reason);
+        core.finish(self.model.version(), self.model.params(), reason, reached);
     }
 
     /// A round boundary, or a vote: what must survive a crash.
     fn save(&self, core: &mut Core) {
         // A record that was asked for is among `records` below, so whoever comes back does not charge it again: it is charged here.
-        let recording = self.contribution.is_recording();
+        // What masks hide is charged with its record.
+        let recording = self.contribution.is_recording() && !core.settings.algorithm.is_masked();
         let pending =
             u32::from(self.settling.is_some()) + u32::from(self.released.is_some()) + u32::from(recording);
         core.save(|core| Snapshot {
             epoch: self.epoch,
             members: self.members.to_vec(),
-            round: self.round.max(self.next_round.saturating_sub(1)),
+            round: self.round.max(self.unused.saturating_sub(1)),
             version: self.model.version(),
             model: self.model.encoded(),
             records: core.next_record,
             spent: core.budget.saved(pending),
-            acceptor: Some(self.assembly.acceptor.clone()),
+            before: self.model.before().cloned(),
+            agreement: self.agreeing.memory.clone(),
         });
-    }
-}
-
-impl Machine for Rounds {
-    fn restore(&mut self, settings: &Settings, snapshot: &Snapshot) {
-        if let Some(model) = SharedModel::decoded(settings, snapshot.version, &snapshot.model) {
-            self.model = model;
-        }
-        self.epoch = snapshot.epoch;
-        self.members = snapshot.members.clone().into();
-        // The round after the boundary may have begun before the crash: its number is spent.
-        self.next_round = snapshot.round + 1;
-        self.round = snapshot.round;
-        self.assembly = Assembly::new(snapshot.epoch + 1, Time(0));
-        if let Some(acceptor) = snapshot.acceptor.clone().filter(|acceptor| acceptor.epoch > snapshot.epoch) {
-            self.assembly.acceptor = acceptor;
-        }
-        self.came_back = true;
-    }
-
-    fn handle(&mut self, core: &mut Core, input: Input) {
-        match input {
-            Input::Start if matches!(self.phase, Phase::Waiting) => self.on_start(core),
-            // To start over would forget what the round under way has released.
-            Input::Start => {}
-            Input::Received { from, message } => self.on_message(core, from, message),
-            Input::Computed(computed) => self.contribution.on_computed(core, computed),
-            Input::Recorded(id) => self.on_recorded(core, id),
-            Input::Tick => self.on_tick(core),
-        }
-    }
-
-    /// A message of `from` was malformed. If it is the one that is waited for, waiting is in vain.
-    fn on_refused(&mut self, core: &mut Core, from: PeerIx) {
-        let waited_for = match &self.phase {
-            Phase::Exchanging(exchange) => exchange.waiting.is_some_and(|(peer, _)| peer == from),
-            _ => false,
-        };
-        if waited_for && core.accused.contains(&from) {
-            self.call_assembly(core, "a peer sends malformed messages", Some(from));
-        }
-    }
-
-    fn wake_at(&self) -> Option<Time> {
-        match &self.phase {
-            Phase::Waiting | Phase::Contributing | Phase::Over => None,
-            Phase::Exchanging(exchange) => {
-                exchange.waiting.map(|(_, patience)| patience.again.min(patience.until))
-            }
-            Phase::Assembling => Some(self.assembly.again),
-            Phase::Fetching { patience, .. } => Some(patience.again.min(patience.until)),
-            Phase::Outside { again, call, until } => Some(*again.min(call).min(until)),
-        }
-    }
-
-    fn model(&self) -> &[f32] {
-        self.model.params()
-    }
-
-    fn round(&self) -> u32 {
-        self.model.version()
     }
 }
 
@@ -439,6 +408,3 @@ fn patience(core: &Core) -> Patience {
         latest: core.now.after(timeouts.silence.saturating_mul(PATIENCE_WITH_THE_LIVING)),
     }
 }
-
-#[cfg(test)]
-mod tests;

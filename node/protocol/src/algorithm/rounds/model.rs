@@ -2,6 +2,7 @@
 
 use learn::optimiser::{Optimiser, OptimiserSpec};
 
+use crate::agreement::{Fingerprint, Model};
 use crate::core::stepped;
 use crate::settings::Settings;
 use crate::values::{Digest, Values};
@@ -11,6 +12,8 @@ pub(super) struct SharedModel {
     optimiser: Box<dyn Optimiser>,
     version: u32,
     digest: Digest,
+    /// The one before, where a decision may go back to it.
+    before: Option<Values>,
 }
 
 impl SharedModel {
@@ -18,7 +21,7 @@ impl SharedModel {
     pub(super) fn first(settings: &Settings) -> Self {
         let params = settings.initial.as_slice().to_vec();
         let optimiser = fresh(settings);
-        let mut model = Self { params, optimiser, version: 0, digest: Digest::default() };
+        let mut model = Self { params, optimiser, version: 0, digest: Digest::default(), before: None };
         model.digest = Digest::of(model.encoded().as_slice());
         model
     }
@@ -32,7 +35,14 @@ impl SharedModel {
             optimiser,
             version,
             digest: Digest::of(values.as_slice()),
+            before: None,
         })
+    }
+
+    /// The same with the one before it.
+    pub(super) fn after(mut self, before: Option<Values>) -> Self {
+        self.before = before.filter(|_| self.version > 0);
+        self
     }
 
     /// Parameters, and behind them the state of the optimiser.
@@ -42,8 +52,14 @@ impl SharedModel {
         Values::derived(all)
     }
 
+    /// The one before, as [`encoded`](Self::encoded).
+    pub(super) fn before(&self) -> Option<&Values> {
+        self.before.as_ref()
+    }
+
     /// One step with the mean of `count` contributions whose sum is given. Without contributions the model stays.
     pub(super) fn advance(&mut self, settings: &Settings, mut sum: Vec<f32>, count: u32) {
+        self.before = settings.certify.then(|| self.encoded());
         if count > 0 {
             let divisor = count as f32;
             sum.iter_mut().for_each(|value| *value /= divisor);
@@ -65,6 +81,38 @@ impl SharedModel {
     pub(super) fn digest(&self) -> Digest {
         self.digest
     }
+
+    /// As members state it, and the one before.
+    pub(super) fn stated(&self, settings: &Settings) -> (Model, Option<Model>) {
+        let now = stated(settings, self.version, self.encoded().as_slice());
+        let before = self.before.as_ref().zip(self.version.checked_sub(1));
+        (now, before.map(|(values, version)| stated(settings, version, values.as_slice())))
+    }
+
+    /// This model or the one before, if it is the one that was decided on.
+    pub(super) fn find(&self, settings: &Settings, wanted: Model) -> Option<Self> {
+        let held = [Some(self.encoded()), self.before.clone()];
+        held.into_iter().flatten().find_map(|values| Self::checked(settings, wanted, &values))
+    }
+
+    /// What somebody sent, if it is the one that was decided on.
+    pub(super) fn checked(settings: &Settings, wanted: Model, values: &Values) -> Option<Self> {
+        let is_it = stated(settings, wanted.version, values.as_slice()) == wanted;
+        is_it.then(|| Self::decoded(settings, wanted.version, values)).flatten()
+    }
+}
+
+/// A model with its digest. The state of the optimiser is part of it while rounds are to come: of the result only the parameters are left, so
+/// that everybody can check a file of them.
+fn stated(settings: &Settings, version: u32, encoded: &[f32]) -> Model {
+    let result = &encoded[..settings.initial.len().min(encoded.len())];
+    let digest = Fingerprint::of_model(if version >= settings.rounds { result } else { encoded });
+    Model { version, digest }
+}
+
+/// Digest of the public first model, as a charter names it.
+pub fn first_model(settings: &Settings) -> Fingerprint {
+    SharedModel::first(settings).stated(settings).0.digest
 }
 
 fn fresh(settings: &Settings) -> Box<dyn Optimiser> {

@@ -10,6 +10,7 @@ use privacy::{gdp, rdp};
 
 use super::RoundsSettings;
 use super::leverage::plan_of;
+use super::masks::Masked;
 use crate::account::plan::{Figures, Found, LARGEST, MOST_NODES, PlanError, Question, UP, least, named};
 use crate::account::{Prices, ReleaseKind, Shape, Tally};
 use crate::algorithm::Forecast;
@@ -19,7 +20,7 @@ use crate::settings::{BudgetRule, Scope};
 const MOST_CANDIDATES: usize = 24;
 
 /// Leverages with how often each occurs.
-type Histogram = Vec<(f64, f64)>;
+pub(super) type Histogram = Vec<(f64, f64)>;
 
 impl Forecast for RoundsSettings {
     fn noise(
@@ -28,11 +29,21 @@ impl Forecast for RoundsSettings {
         (epsilon, scope): (f64, Scope),
         _local: &Found,
     ) -> Result<Option<Found>, PlanError> {
-        calibrated(question, epsilon, scope)
+        match &self.masks {
+            Some(masks) => Masked(masks).noise(question, (epsilon, scope)),
+            None => calibrated(question, epsilon, scope),
+        }
     }
 
     fn figures(&self, shape: &Shape, local: f64) -> Result<Figures, PlanError> {
-        Ok(figures(shape, local))
+        match &self.masks {
+            Some(masks) => Masked(masks).figures(shape, local),
+            None => Ok(figures(shape, local)),
+        }
+    }
+
+    fn least_part(&self, shape: &Shape, scope: Scope) -> f64 {
+        self.masks.as_ref().map_or(1.0, |masks| Masked(masks).leverage(shape, scope))
     }
 
     fn own_rule(
@@ -41,6 +52,9 @@ impl Forecast for RoundsSettings {
         (epsilon, scope): (f64, Scope),
         name: &str,
     ) -> Result<Option<(f64, BudgetRule)>, PlanError> {
+        if let Some(masks) = &self.masks {
+            return Masked(masks).own_rule(shape, (epsilon, scope), name);
+        }
         if scope == Scope::Local || !(2..=MOST_NODES).contains(&shape.nodes) {
             return Ok(None);
         }
@@ -111,7 +125,7 @@ fn sampled(question: &Question<'_>, epsilon: f64, scope: Scope) -> Result<Option
 }
 
 /// The least ε that one order proves for all histograms, and the order.
-fn best_order(kind: ReleaseKind, histograms: &[Histogram], delta: f64) -> (f64, f64) {
+pub(super) fn best_order(kind: ReleaseKind, histograms: &[Histogram], delta: f64) -> (f64, f64) {
     let epsilon = |order: f64| {
         let mut prices = Prices::new(vec![kind.renyi_price(order)]);
         let spent = |histogram: &Histogram| -> f64 {
@@ -127,13 +141,13 @@ fn best_order(kind: ReleaseKind, histograms: &[Histogram], delta: f64) -> (f64, 
 }
 
 /// Rényi orders to choose from.
-fn orders() -> impl Iterator<Item = f64> {
+pub(super) fn orders() -> impl Iterator<Item = f64> {
     let orders = (0..28).map(|at| 1.0 + 0.25 * libm::pow(1.3, f64::from(at)));
     orders.map(|order| if order > 4.0 { order.round() } else { order })
 }
 
 /// The largest divergence that an order converts to at most ε, rounded down.
-fn largest_divergence(order: f64, epsilon: f64, delta: f64) -> f64 {
+pub(super) fn largest_divergence(order: f64, epsilon: f64, delta: f64) -> f64 {
     let fits = |divergence: f64| rdp::conversion::epsilon(order, divergence, delta) <= epsilon;
     let (mut low, mut high) = (0.0, 1.0);
     while fits(high) && high < 1e12 {
@@ -228,7 +242,7 @@ fn figures(shape: &Shape, local: f64) -> Figures {
     let pending = tally.pending(std::iter::empty());
     let table = tally.table(&pending, &vec![local; shape.nodes]);
     let worst = if table.complete { table.worst().0 } else { local };
-    Figures { analysis: table.mean_name(), worst, mean: table.mean(), local }
+    Figures { analysis: table.mean_name(), worst, mean: table.mean(), coalition: None, local }
 }
 
 /// The Rényi order with which most rounds of an undisturbed run fit, and how many; `None` where not even one does.

@@ -1,8 +1,11 @@
 //! What is said in averaging rounds. The order of variants and fields is part of the wire format: append, never reorder.
 
-use serde::{Deserialize, Serialize};
+use std::sync::Arc;
 
-use crate::PeerIx;
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
+
+use super::masks::MaskKey;
+use crate::agreement::{self, Fingerprint, Signature};
 use crate::numbers::Load;
 use crate::values::Digest;
 
@@ -11,33 +14,30 @@ use crate::values::Digest;
 pub enum Say {
     /// The sum of the contributions that reached the sender, beside it. Boxed, so that all messages are small.
     Sum(Box<Sum>),
-    /// Agreement on the roster and the model.
-    Assembly(Box<AssemblyMessage>),
+    /// Agreement on roster, model and end.
+    Agreement(Agreed),
     /// Asks for the model with this digest.
     Fetch {
         /// Which model.
-        digest: Digest,
+        digest: Box<Fingerprint>,
     },
     /// The answer to [`Say::Fetch`]: parameters, and behind them the state of the optimiser.
     Model {
         /// How many rounds made it.
         version: u32,
     },
-    /// I am here, and not in step: take me in.
-    Knock {
-        /// The last epoch that I know of.
-        epoch: u32,
-    },
+    /// The key of this process for masks, before the first decision.
+    Key(Box<KeyTold>),
 }
 
 impl Say {
     pub(crate) fn kind(&self) -> &'static str {
         match self {
             Self::Sum(_) => "sum",
-            Self::Assembly(_) => "assembly",
+            Self::Agreement(said) => said.0.kind(),
             Self::Fetch { .. } => "fetch",
             Self::Model { .. } => "model",
-            Self::Knock { .. } => "knock",
+            Self::Key(_) => "key",
         }
     }
 
@@ -45,7 +45,15 @@ impl Say {
         match self {
             Self::Sum(_) => Load::Vector,
             Self::Model { .. } => Load::Model,
-            Self::Assembly(_) | Self::Fetch { .. } | Self::Knock { .. } => Load::Nothing,
+            Self::Agreement(_) | Self::Fetch { .. } | Self::Key(_) => Load::Nothing,
+        }
+    }
+
+    /// Bytes that it has beyond a header.
+    pub(crate) fn bytes(&self) -> u64 {
+        match self {
+            Self::Agreement(said) => said.0.to_bytes().len() as u64,
+            Self::Sum(_) | Self::Fetch { .. } | Self::Model { .. } | Self::Key(_) => 0,
         }
     }
 }
@@ -59,63 +67,33 @@ pub struct Sum {
     pub count: u32,
     /// Digest of the model from which the round started.
     pub start: Digest,
-    /// Whether somebody asks to be taken in after this round.
-    pub knocked: bool,
+    /// The sender's signature, in rounds whose sums are signed.
+    pub signature: Option<Signature>,
 }
 
-/// A counter, then the proposer, so that no two proposers share a ballot.
-pub type Ballot = (u32, PeerIx);
-
-/// Single-decree agreement (Paxos; Lamport 2001, "Paxos made simple") on the roster of one epoch.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub struct AssemblyMessage {
-    /// The epoch that is to begin.
-    pub epoch: u32,
-    /// The ballot.
-    pub ballot: Ballot,
-    /// What is said.
-    pub kind: AssemblyKind,
-}
-
-/// The kinds of [`AssemblyMessage`].
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub enum AssemblyKind {
-    /// Will you follow this ballot?
-    Prepare,
-    /// I will; and this is where I stand.
-    Promise {
-        /// What I accepted before in this epoch.
-        accepted: Option<(Ballot, Proposal)>,
-        /// How many rounds made my model.
-        version: u32,
-        /// Its digest.
-        model: Digest,
-        /// The first round that I have not begun.
-        round: u32,
-        /// Peers whose messages were refused as malformed.
-        accused: Vec<PeerIx>,
-    },
-    /// Accept this.
-    Accept(Proposal),
-    /// I did.
-    Accepted,
-    /// It is decided.
-    Commit(Proposal),
-}
-
-/// Who is in the next epoch, and from which model it starts.
+/// The key of a process.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Proposal {
-    /// The members, in increasing order.
-    pub members: Vec<PeerIx>,
-    /// The first round.
-    pub round: u32,
-    /// How many rounds made the model.
-    pub version: u32,
-    /// Its digest.
-    pub model: Digest,
-    /// A member that has it.
-    pub holder: PeerIx,
-    /// Peers that sent what no honest node can send: their knocking is not heard any more.
-    pub banned: Vec<PeerIx>,
+pub struct KeyTold {
+    /// Its public half.
+    pub key: MaskKey,
+    /// Whether the receiver's is wanted too.
+    pub asks: bool,
+}
+
+/// A message of the agreement, which has a form in bytes of its own.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Agreed(pub Arc<agreement::Message>);
+
+impl Serialize for Agreed {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.serialize_bytes(&self.0.to_bytes())
+    }
+}
+
+impl<'de> Deserialize<'de> for Agreed {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let bytes = Vec::<u8>::deserialize(deserializer)?;
+        let message = agreement::Message::from_bytes(&bytes).map_err(serde::de::Error::custom)?;
+        Ok(Self(Arc::new(message)))
+    }
 }

@@ -4,12 +4,23 @@ use std::sync::{Arc, OnceLock};
 
 use topology::schedule::{Plan, RunKey};
 
-use super::leverage::plan_of;
+use super::RoundsFold;
+use super::leverage::plan_apart;
+use super::masks::{MaskSettings, MaskedFold};
+use crate::PeerIx;
+use crate::agreement::{Charter, Credentials};
+use crate::algorithm::Fold;
+use crate::config::{Config, Masking, PrivacyConfig};
+use crate::settings::Settings;
 
 /// Settings of averaging rounds.
 #[derive(Debug, Clone)]
 pub struct RoundsSettings {
     plans: Arc<Plans>,
+    /// Of a simulation, made by whoever needs it first.
+    charter: Arc<OnceLock<Arc<Charter>>>,
+    /// Masks, where there are any.
+    pub(crate) masks: Option<MaskSettings>,
 }
 
 /// The plan of each round, made by whichever participant asks first: a simulation has thousands in one process. The plan follows from the
@@ -18,19 +29,51 @@ pub struct RoundsSettings {
 struct Plans(Vec<OnceLock<MadePlan>>);
 
 /// A plan, and the roster for which it was made.
-type MadePlan = (Arc<[crate::PeerIx]>, Arc<Plan>);
+type MadePlan = (Arc<[PeerIx]>, Arc<Plan>);
+
+/// A round with its members, and who of them must not be partners before which round.
+pub(super) type RoundOf<'a> = (u32, &'a Arc<[PeerIx]>, &'a [(PeerIx, PeerIx, u32)]);
 
 impl RoundsSettings {
-    /// For a run of so many rounds.
+    /// For a run of so many rounds, without masks.
     pub fn new(rounds: u32) -> Self {
-        Self { plans: Arc::new(Plans((0..rounds).map(|_| OnceLock::new()).collect())) }
+        let plans = Arc::new(Plans((0..rounds).map(|_| OnceLock::new()).collect()));
+        Self { plans, charter: Arc::default(), masks: None }
     }
 
-    /// Who meets whom in `round`: shuffled doubling over positions in `members`.
-    pub fn plan(&self, key: &RunKey, round: u32, members: &Arc<[crate::PeerIx]>) -> Arc<Plan> {
-        let make = || Arc::new(plan_of(key, round, members.len()).expect("a roster is not empty"));
-        let Some(slot) = self.plans.0.get(round as usize) else { return make() };
+    /// As a configuration says.
+    pub(crate) fn of(config: &Config) -> Self {
+        let PrivacyConfig { masking, colluders, least, .. } = config.privacy;
+        let masks = (masking == Masking::Pairwise).then_some(MaskSettings { colluders, least });
+        Self { masks, ..Self::new(config.rounds) }
+    }
+
+    /// The same with masks.
+    #[must_use]
+    pub fn with_masks(mut self, masks: MaskSettings) -> Self {
+        self.masks = Some(masks);
+        self
+    }
+
+    /// An empty fold over the log of a run.
+    pub(crate) fn fold(&self) -> Box<dyn Fold> {
+        match self.masks {
+            None => Box::new(RoundsFold::default()),
+            Some(_) => Box::new(MaskedFold::default()),
+        }
+    }
+
+    /// Who meets whom in a round: shuffled doubling over positions in its members.
+    pub(super) fn plan(&self, key: &RunKey, (round, members, apart): RoundOf<'_>) -> Arc<Plan> {
+        let make = || Arc::new(plan_apart(key, round, members, apart).expect("a roster is not empty"));
+        let slot = self.plans.0.get(round as usize).filter(|_| apart.is_empty());
+        let Some(slot) = slot else { return make() };
         let (made_for, plan) = slot.get_or_init(|| (members.clone(), make()));
         if made_for == members { plan.clone() } else { make() }
+    }
+
+    /// The charter of a simulation, whose keys everybody can compute.
+    pub(super) fn charter(&self, settings: &Settings) -> &Arc<Charter> {
+        self.charter.get_or_init(|| Credentials::danger_charter(settings))
     }
 }

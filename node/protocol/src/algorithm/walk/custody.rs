@@ -57,6 +57,11 @@ impl Held {
 }
 
 impl Copy {
+    /// One that was kept: it is offered as soon as the node is back.
+    pub(crate) fn restored((sent, to, confirmed): (Held, PeerIx, bool)) -> Self {
+        Self { sent, to, stage: Stage::Guarded { until: Time(0) }, confirmed, asked: 0 }
+    }
+
     /// Sends the token: the same bytes whenever it is sent again.
     pub(crate) fn send(&self, core: &mut Core) {
         core.send(self.to, (self.sent.hop, 0), Say::Token(self.sent.name()), self.sent.values.clone());

@@ -9,13 +9,13 @@
 //! **Sent is seen.** Whoever a token was offered to has seen it at that hop, whether or not it says so, used it or was there: the sender writes the offer
 //! down before it sends.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use privacy::network::{NetworkError, Watchers, walk};
 
 use crate::account::units::{LOST_LINE, NOT_THERE, NOTHING_ELSE, SOME_LINES};
 use crate::account::{Shape, Tally};
-use crate::algorithm::{Fold, Priced};
+use crate::algorithm::{Algorithm, Fold, Priced};
 use crate::event::RunEvent;
 
 /// Token and generation.
@@ -26,6 +26,11 @@ type Branch = (u32, u32);
 pub(crate) struct WalkFold {
     /// Holder of each hop, by branch, and whether it contributed.
     hops: BTreeMap<Branch, BTreeMap<u32, (usize, bool)>>,
+    /// From whom a hop's holder has the token, by the holders and by those who offered it.
+    senders: BTreeMap<(Branch, u32), BTreeSet<usize>>,
+    /// Hops whose holder wrote that it held the token, and those after which it was passed on.
+    held: BTreeSet<(Branch, u32)>,
+    passed: BTreeSet<(Branch, u32)>,
     /// Where a branch left an earlier one: that branch's generation and the first hop of its own.
     forks: BTreeMap<Branch, (u32, u32)>,
     uncovered: Option<&'static str>,
@@ -38,6 +43,35 @@ impl WalkFold {
             self.uncovered = Some("two holders of one hop");
         }
         entry.1 |= released;
+    }
+
+    /// A holder says that it has the token. Who has it again after it contributed, or passed it on, may send another state under the same name.
+    fn hold(&mut self, branch: Branch, hop: u32, (node, from): (usize, usize)) {
+        self.visit(branch, hop, (node, false));
+        self.senders.entry((branch, hop)).or_default().insert(from);
+        let released = self.hops[&branch].get(&hop).is_some_and(|(_, released)| *released);
+        let again = !self.held.insert((branch, hop));
+        if again && (released || self.passed.contains(&(branch, hop))) {
+            self.uncovered.get_or_insert("a node did one hop twice");
+        }
+    }
+
+    /// A holder is about to send the token on.
+    fn offer(&mut self, branch: Branch, hop: u32, (node, to): (usize, usize)) {
+        self.visit(branch, hop, (to, false));
+        self.senders.entry((branch, hop)).or_default().insert(node);
+        if let Some(own) = hop.checked_sub(1) {
+            self.passed.insert((branch, own));
+        }
+    }
+
+    /// Whether the hops of a path are one behind the other, and each holder has the token from the one before it, by everybody's lines.
+    fn is_whole(&self, path: &BTreeMap<u32, (Branch, usize, bool)>) -> bool {
+        path.iter().zip(path.iter().skip(1)).all(|((hop, (_, holder, _)), (next, (branch, ..)))| {
+            let senders = self.senders.get(&(*branch, *next));
+            hop.checked_add(1) == Some(*next)
+                && senders.is_none_or(|from| from.iter().all(|from| from == holder))
+        })
     }
 
     /// The branch goes on from the latest one in which `node` held the token at or just before `hop`.
@@ -61,36 +95,41 @@ impl WalkFold {
 
     /// The whole path of a branch: the shared part, then its own hops.
     fn path(&self, branch: Branch) -> Option<Vec<(usize, bool)>> {
-        let own = self.hops.get(&branch).into_iter().flatten().map(|(hop, visit)| (*hop, *visit));
-        let mut hops: BTreeMap<u32, (usize, bool)> = own.collect();
+        let own = self.hops.get(&branch).into_iter().flatten();
+        let mut hops: BTreeMap<u32, (Branch, usize, bool)> =
+            own.map(|(hop, (node, released))| (*hop, (branch, *node, *released))).collect();
         let (mut at, mut depth) = (branch, 0);
         while at.1 > 0 {
             let &(parent, first) = self.forks.get(&at)?;
+            // A hop of its own before it began: somebody else began it too.
+            if self.hops.get(&at).is_some_and(|own| own.range(..first).next().is_some()) {
+                return None;
+            }
             at = (at.0, parent);
-            for (hop, visit) in self.hops.get(&at)?.range(..first) {
-                hops.entry(*hop).or_insert(*visit);
+            for (hop, (node, released)) in self.hops.get(&at)?.range(..first) {
+                hops.entry(*hop).or_insert((at, *node, *released));
             }
             depth += 1;
             if depth > self.forks.len() {
                 return None;
             }
         }
-        Some(hops.into_values().collect())
+        self.is_whole(&hops).then(|| hops.into_values().map(|(_, node, released)| (node, released)).collect())
     }
 }
 
 impl Fold for WalkFold {
     fn on(&mut self, shape: &Shape, tally: &mut Tally, node: usize, event: &RunEvent) {
         match event {
-            RunEvent::Held { token, hop, generation, .. } => {
-                self.visit((*token, *generation), *hop, (node, false))
+            RunEvent::Held { token, hop, generation, from } => {
+                self.hold((*token, *generation), *hop, (node, *from as usize));
             }
             RunEvent::Offered { token, hop, generation, to } => {
                 if *to as usize >= shape.nodes {
                     self.uncovered = Some(NOT_THERE);
                     return;
                 }
-                self.visit((*token, *generation), *hop, (*to as usize, false));
+                self.offer((*token, *generation), *hop, (node, *to as usize));
             }
             RunEvent::Released { round, token, generation, release, .. } => {
                 let kind = tally.kind(release.as_ref().unwrap_or(&shape.release));
@@ -106,6 +145,12 @@ impl Fold for WalkFold {
         self.uncovered = Some(LOST_LINE);
     }
 
+    /// Every hop of every token, and of every branch that is known.
+    fn room(&self, shape: &Shape) -> u64 {
+        let Algorithm::Walk(settings) = &shape.algorithm else { return u64::from(shape.rounds) };
+        u64::from(shape.rounds) * (settings.starts.len() as u64 + self.forks.len() as u64)
+    }
+
     fn units(&self, shape: &Shape, coalitions: &[Watchers]) -> Priced {
         if shape.witnesses.is_some() {
             return Err(SOME_LINES);
@@ -118,7 +163,7 @@ impl Fold for WalkFold {
         }
         let paths: Option<Vec<Vec<(usize, bool)>>> =
             self.hops.keys().map(|&branch| self.path(branch)).collect();
-        let paths = paths.ok_or("a branch of a token without a beginning")?;
+        let paths = paths.ok_or("a branch of a token that does not hang together")?;
         let priced = coalitions.iter().map(|watchers| losses_towards(shape.nodes, &paths, watchers));
         let units: Result<Vec<Vec<f64>>, NetworkError> = priced.collect();
         Ok((units.map_err(|_| NOTHING_ELSE)?, "walk"))

@@ -13,10 +13,14 @@
 //! answered and not used, so a repeated message never makes a second contribution. After a restart two tokens may live for a while: the one of
 //! the lower generation ends where it meets the trace of the higher. Each of their contributions has a record of its own.
 //!
+//! Copies are on disk before the token is sent, with what has gone on from here (`kept`): a node that comes back offers them again, the same bytes, and
+//! takes a token that it held and had not passed on as a new one. So a token survives whatever crashes, while its last two holders come back.
+//!
 //! A token whose only holder is gone for good before it passed it on once is lost.
 
 mod custody;
 mod fold;
+mod kept;
 mod notice;
 mod passing;
 mod path;
@@ -30,6 +34,7 @@ use learn::optimiser::Optimiser;
 
 use self::custody::{Copy, Held, Origin};
 pub(crate) use self::fold::WalkFold;
+use self::kept::Kept;
 use self::notice::Notice;
 use self::passing::tell_origin;
 pub use self::say::{Name, Say};
@@ -50,7 +55,8 @@ use crate::{PeerIx, Time, plausible};
 /// The state machine: any number of tokens, one contribution at a time.
 pub(crate) struct Walk {
     started: bool,
-    restored: bool,
+    /// Came back with a state of an earlier version, which does not say what became of its tokens: it starts none.
+    forgetful: bool,
     model: Values,
     hop: u32,
     /// The token whose contribution is being made.
@@ -60,6 +66,8 @@ pub(crate) struct Walk {
     contribution: Contribution,
     queue: VecDeque<Held>,
     copies: Vec<Copy>,
+    /// The newest generation and hop of each token that went on from here.
+    passed: BTreeMap<u32, (u32, u32)>,
     /// The newest generation and hop of each token.
     seen: BTreeMap<u32, (u32, u32)>,
     /// The newest generation and hop at which a peer is known to have held a token, by token and peer.
@@ -77,7 +85,7 @@ impl Walk {
         let optimiser = settings.step.optimiser.build(settings.initial.len());
         Self {
             started: false,
-            restored: false,
+            forgetful: false,
             model: settings.initial.clone(),
             hop: 0,
             current: None,
@@ -85,6 +93,7 @@ impl Walk {
             contribution: Contribution::None,
             queue: VecDeque::new(),
             copies: Vec::new(),
+            passed: BTreeMap::new(),
             seen: BTreeMap::new(),
             held_by: BTreeMap::new(),
             answered: BTreeMap::new(),
@@ -96,12 +105,16 @@ impl Walk {
     }
 
     fn on_start(&mut self, core: &mut Core) {
-        if std::mem::replace(&mut self.started, true) || self.restored {
+        if std::mem::replace(&mut self.started, true) {
             return;
         }
+        self.offer_again(core);
         let starts = walk_settings(&core.settings).starts.iter().enumerate();
         let mine: Vec<u32> =
             starts.filter(|(_, start)| **start == core.me).map(|(token, _)| token as u32).collect();
+        let gone =
+            |token: &u32| self.forgetful || self.passed.contains_key(token) || self.over.contains(token);
+        let mine: Vec<u32> = mine.into_iter().filter(|token| !gone(token)).collect();
         for token in mine {
             let values = core.settings.initial.clone();
             self.hold(core, Held { token, hop: 0, generation: 0, values, origin: None }, core.me);
@@ -137,6 +150,9 @@ impl Walk {
             FaultKind::TooLarge
         } else if self.over.contains(&token) || self.seen.get(&token) >= Some(&(generation, hop)) {
             return self.answer_again(core, from, &held);
+        } else if core.accused.contains(&from) {
+            // Who sent what nobody honest sends is not believed any more; it gives the token to somebody else, or others do.
+            return;
         } else {
             core.tell(from, (hop, 0), Say::Here(held.name()));
             self.was_held_by(from, token, (generation, hop - 1));
@@ -194,6 +210,7 @@ impl Walk {
         let Some((hop, gradient)) = self.contribution.on_recorded(core, id, label) else { return };
         // The next holder sees the contribution as it is.
         core.budget.charge_in_full();
+        let Some(gradient) = gradient.into_reals() else { return };
         let Some(mut held) = self.current.take().filter(|_| !self.stale) else { return };
         let (params, gradient) = (held.values.as_slice(), gradient.into_values());
         let next = Values::derived(stepped(&core.settings, hop, params, gradient, &mut *self.optimiser));
@@ -207,23 +224,33 @@ impl Walk {
     fn pass_on(&mut self, core: &mut Core, held: Held) {
         self.model = held.values.clone();
         self.hop = held.hop;
-        core.save(|core| Snapshot {
-            epoch: 0,
-            members: Vec::new(),
-            round: self.hop,
-            version: self.hop + 1,
-            model: self.model.clone(),
-            records: core.next_record,
-            spent: core.budget.saved(0),
-            acceptor: None,
-        });
         if held.hop >= core.settings.rounds {
             tell_origin(core, &held);
             self.end_token(core, held.token);
+            self.save(core);
             self.notices.push(Notice::new(core, held.token));
         } else {
             self.offer(core, held, None);
         }
+    }
+
+    /// Keeps everything that is needed to come back.
+    fn save(&self, core: &mut Core) {
+        core.save(|core| {
+            let copies = self.copies.iter().map(|copy| (&copy.sent, copy.to, copy.confirmed));
+            let (members, model) = Kept::written((&self.passed, &self.over), copies, &self.model);
+            Snapshot {
+                epoch: 0,
+                members,
+                round: self.hop,
+                version: self.hop + 1,
+                model,
+                records: core.next_record,
+                spent: core.budget.saved(0),
+                before: None,
+                agreement: None,
+            }
+        });
     }
 
     fn on_over(&mut self, core: &mut Core, from: PeerIx, token: u32) {
@@ -239,19 +266,27 @@ impl Walk {
             self.forget(core, token);
         }
         if self.over.len() == walk_settings(&core.settings).starts.len() {
-            core.finish(self.hop, self.model.as_slice(), "all tokens made their last hop");
+            core.finish(self.hop, self.model.as_slice(), "all tokens made their last hop", true);
         }
     }
 }
 
 impl Machine for Walk {
-    /// Takes over the model. A token that was here is with the holder before, who will start it again; so none is started here.
-    fn restore(&mut self, _settings: &Settings, snapshot: &Snapshot) {
-        self.restored = true;
+    /// Takes over the model, and the tokens that went on from here. One that was here is with the holder before, who will send it again.
+    fn restore(&mut self, settings: &Settings, snapshot: &Snapshot) {
         self.hop = snapshot.round;
-        if snapshot.model.len() == self.model.len() {
-            self.model = snapshot.model.clone();
-        }
+        let Some((kept, model)) = Kept::read(&snapshot.members, &snapshot.model, settings.initial.len())
+        else {
+            self.forgetful = snapshot.version > 0;
+            if snapshot.model.len() == self.model.len() {
+                self.model = snapshot.model.clone();
+            }
+            return;
+        };
+        self.model = model;
+        self.seen.clone_from(&kept.passed);
+        (self.passed, self.over) = (kept.passed, kept.over);
+        self.copies = kept.copies.into_iter().map(Copy::restored).collect();
     }
 
     fn handle(&mut self, core: &mut Core, input: Input) {
@@ -261,6 +296,7 @@ impl Machine for Walk {
             Input::Computed(computed) => self.on_computed(core, computed),
             Input::Recorded(id) => self.on_recorded(core, id),
             Input::Tick => {}
+            Input::Leave => core.finish(self.hop, self.model.as_slice(), "this node left", false),
         }
         self.on_time(core);
         self.work(core);

@@ -4,7 +4,7 @@
 
 use super::custody::{Copy, Held, Origin, Stage};
 use super::path::{self, Move};
-use super::{Name, Say, Walk, aware, walk_settings};
+use super::{Name, Notice, Say, Walk, aware, walk_settings};
 use crate::PeerIx;
 use crate::core::Core;
 use crate::event::{FaultKind, RunEvent};
@@ -33,6 +33,7 @@ impl Walk {
         let kernel = &walk_settings(&core.settings).kernel;
         let is_avoided = |peer: PeerIx| Some(peer) == avoided || core.accused.contains(&peer);
         let to = path::next_holder(kernel, &core.settings.key, at, core.me, is_avoided);
+        self.passed.insert(held.token, (held.generation, held.hop));
         let sent = Held { hop: held.hop + 1, ..held };
         if to == core.me {
             return self.hold(core, sent, core.me);
@@ -41,8 +42,22 @@ impl Walk {
         // In the log before it is sent: from here on `to` counts as having seen it. What is sent again is the same bytes.
         let Name { token, hop, generation } = copy.sent.name();
         core.log(RunEvent::Offered { token, hop, generation, to });
-        copy.send(core);
         self.copies.push(copy);
+        // On disk before anybody has it: then it cannot be lost.
+        self.save(core);
+        if let Some(copy) = self.copies.last() {
+            copy.send(core);
+        }
+    }
+
+    /// After a restart: what had been sent may have been lost, and tokens that ended may still be waited for.
+    pub(super) fn offer_again(&mut self, core: &mut Core) {
+        for copy in &mut self.copies {
+            copy.stage = offered(core);
+            copy.send(core);
+        }
+        let over: Vec<u32> = self.over.iter().copied().collect();
+        self.notices.extend(over.into_iter().map(|token| Notice::new(core, token)));
     }
 
     /// A token that is not new: it is answered, for the answer may have been lost, and not used.
@@ -107,6 +122,8 @@ impl Walk {
             self.notices.iter_mut().for_each(|notice| notice.on_aware(name.token, from));
         } else if let Some(at) = self.copies.iter().position(|copy| copy.is(name, from)) {
             let copy = self.copies.remove(at);
+            // Or it would be offered again after a restart, long after.
+            self.save(core);
             if !copy.confirmed {
                 tell_origin(core, &copy.sent);
             }

@@ -70,7 +70,7 @@ fn noise(shape: &Shape, settings: &WalkSettings, epsilon: f64) -> Result<Option<
 fn figures(shape: &Shape, settings: &WalkSettings, local: f64) -> Result<Figures, PlanError> {
     if !shape.rho.is_some_and(|rho| rho <= 1.0) {
         let analysis = "local (the update is not certified to be non-expansive)".into();
-        return Ok(Figures { analysis, worst: local, mean: local, local });
+        return Ok(Figures { analysis, worst: local, mean: local, coalition: None, local });
     }
     let (watchers, units) = sampled_losses(shape, settings)?;
     let price = ReleaseKind::of(&shape.release).gaussian_price();
@@ -78,7 +78,7 @@ fn figures(shape: &Shape, settings: &WalkSettings, local: f64) -> Result<Figures
     let mu2: Vec<Vec<f64>> = units.iter().map(scaled).collect();
     let locals = vec![local; shape.nodes];
     let table = Table::of_mu2(watchers, &mu2, (&locals, shape.delta), "walk (estimate)".into());
-    Ok(Figures { analysis: table.name.clone(), worst: local, mean: table.mean(), local })
+    Ok(Figures { analysis: table.name.clone(), worst: local, mean: table.mean(), coalition: None, local })
 }
 
 /// Unit losses of sampled walks: a row for each sampled run and watcher.

@@ -3,12 +3,12 @@
 use topology::{Hint, TopologyError};
 
 use super::MOST_NODES;
-use crate::config::AlgorithmKind;
 use crate::config::field::{In, at};
 use crate::config::form::Otherwise::Is;
 use crate::config::form::{Count, Flag, Number, Parsed, Word};
 use crate::config::keys::{Key, key};
-use crate::config::read::NOT_NEGATIVE;
+use crate::config::read::{NOT_NEGATIVE, Rule};
+use crate::config::{AlgorithmKind, Correction};
 
 pub(super) const KEYS: &[Key] = &[
     key(
@@ -51,4 +51,24 @@ pub(super) const KEYS: &[Key] = &[
         "walk: number of tokens",
         &In(at!(algorithm.tokens), Count { otherwise: Is(1), least: 1, most: MOST_NODES }),
     ),
+    key(
+        "algorithm.correction",
+        "gossip: none or d2, a repair where data differ; with noise only for `privacy.target = \"local\"`",
+        &In(
+            at!(algorithm.correction),
+            Word {
+                otherwise: Is(Correction::None),
+                words: &[("none", Correction::None), ("d2", Correction::D2)],
+            },
+        ),
+    )
+    .later(),
+    key(
+        "algorithm.check_in",
+        "rounds, node level: probability with which a node takes part in a round, by a coin of its own; who stays out adds zeros and noise",
+        &In(at!(algorithm.check_in), Number { otherwise: 1.0, rule: SHARE }),
+    )
+    .later(),
 ];
+
+const SHARE: Rule = Rule { fits: |x| x > 0.0 && x <= 1.0, must: "must be above 0 and at most 1" };

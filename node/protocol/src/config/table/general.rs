@@ -15,6 +15,16 @@ use crate::config::{Config, graph};
 pub(super) const KEYS: &[Key] = &[
     key("name", "name of the run and of its folder", &Special { read: read_name, show: |config| Some(word(&config.name)), takes: "text" }),
     key(
+        "purpose",
+        "what the run is for, in words; reports quote it",
+        &Special {
+            read: read_purpose,
+            show: |config| (!config.purpose.is_empty()).then(|| word(&config.purpose)),
+            takes: "text",
+        },
+    )
+    .also(&["description", "goal"]),
+    key(
         "nodes",
         "number of participants; a topology with a size of its own decides where it is left out",
         &Special { read: read_nodes, show: |config| Some(whole(config.nodes)), takes: "whole number from 1" },
@@ -54,6 +64,12 @@ pub(super) const KEYS: &[Key] = &[
         &In(at!(test_fraction), Number { otherwise: 0.2, rule: BELOW_ONE }),
     ),
     key(
+        "turned",
+        "to compare: images of node i are turned by 90° (i mod this) times; 1: none",
+        &In(at!(turned), Count { otherwise: Is(1), least: 1, most: 4 }),
+    )
+    .simulated(),
+    key(
         "topology",
         "graph, as for `murmur topology`; without a size it gets `nodes`",
         &Special { read: read_topology, show: |config| Some(word(&config.topology)), takes: "text" },
@@ -80,6 +96,18 @@ fn read_name(key: &'static str, reader: &Reader<'_>, config: &mut Config) -> Res
         return Err(reader.bad(key, why.into(), None));
     }
     config.name = name;
+    Ok(())
+}
+
+/// Longest purpose: a report has a line or two for it.
+const LONGEST_PURPOSE: usize = 300;
+
+fn read_purpose(key: &'static str, reader: &Reader<'_>, config: &mut Config) -> Result<(), ConfigError> {
+    let purpose = reader.text(key, "")?.trim().to_owned();
+    if purpose.chars().count() > LONGEST_PURPOSE || purpose.chars().any(char::is_control) {
+        return Err(reader.bad(key, format!("must be one line of at most {LONGEST_PURPOSE} letters"), None));
+    }
+    config.purpose = purpose;
     Ok(())
 }
 

@@ -1,19 +1,20 @@
 //! What is trained, and how steps are taken.
 
-use learn::model::{Activation, ModelSpec};
+use learn::model::{Activation, ClippedBy, ModelSpec};
 use learn::optimiser::OptimiserSpec;
 
 use crate::config::Config;
 use crate::config::field::{In, at};
 use crate::config::form::Otherwise::{By, Is};
-use crate::config::form::{Counts, Kind, Made, Number, Optional, Word};
+use crate::config::form::{Counts, Kind, Made, Number, Optional, Parsed, Word};
 use crate::config::keys::{Key, key};
 use crate::config::read::{BELOW_ONE, POSITIVE};
+use crate::setup::ZEROS;
 
 pub(super) const KEYS: &[Key] = &[
     key(
         "model.kind",
-        "softmax, logistic, linear, ridge, mlp, cnn or mean",
+        "softmax, logistic, linear, ridge, mlp, cnn, mean, or external: whatever `murmur node --trainer` computes",
         &In(at!(model), Kind { otherwise: By(model), kinds: MODELS }),
     ),
     key(
@@ -39,6 +40,25 @@ pub(super) const KEYS: &[Key] = &[
         "model.penalty",
         "ridge: λ of (λ/2)‖θ‖²",
         &In(at!(model, ModelSpec::Ridge { penalty } => penalty), Number { otherwise: 0.01, rule: POSITIVE }),
+    ),
+    key(
+        "model.clipping",
+        "external, where records are protected: who clips their gradients; the guarantee rests on a trainer that does",
+        &In(
+            at!(model, ModelSpec::External { clipping, .. } => clipping),
+            Word {
+                otherwise: Is(ClippedBy::Node),
+                words: &[("node", ClippedBy::Node), ("trainer", ClippedBy::Trainer)],
+            },
+        ),
+    ),
+    key(
+        "model.initial",
+        "external: first parameters, a safetensors file that all members hold",
+        &In(
+            at!(model, ModelSpec::External { initial, .. } => initial),
+            Parsed { otherwise: ZEROS, hint: |_| None, takes: "\"zeros\" or a file" },
+        ),
     ),
     key(
         "optimiser.kind",
@@ -69,6 +89,7 @@ const MODELS: &[Made<ModelSpec>] = &[
     ("mlp", || ModelSpec::Mlp { hidden: Vec::new(), activation: Activation::Relu }),
     ("cnn", || ModelSpec::Cnn {}),
     ("mean", || ModelSpec::Mean {}),
+    ("external", || ModelSpec::External { clipping: ClippedBy::Node, initial: String::new() }),
 ];
 
 const OPTIMISERS: &[Made<OptimiserSpec>] = &[

@@ -4,10 +4,14 @@
 //! `docs/CONFIG.md` follow. What must fit together with other keys is in `check`.
 
 mod algorithm;
+mod clusters;
 mod faults;
 mod general;
 mod learning;
+mod masking;
+mod members;
 mod partition;
+mod personal;
 mod privacy;
 mod timeouts;
 
@@ -19,7 +23,12 @@ pub(super) const SECTIONS: &[&[Key]] = &[
     partition::KEYS,
     learning::KEYS,
     algorithm::KEYS,
+    &[masking::EXCHANGE],
     privacy::KEYS,
+    masking::KEYS,
+    personal::KEYS,
+    clusters::KEYS,
+    members::KEYS,
     timeouts::KEYS,
     faults::KEYS,
 ];

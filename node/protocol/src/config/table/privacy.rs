@@ -50,16 +50,21 @@ pub(super) const KEYS: &[Key] = &[
     .also(&["clip", "max_grad_norm"])
     .because(STORY),
     key(
-        "privacy.adjacency",
-        "what is protected: record or node",
+        "privacy.unit",
+        "what is protected: record, person (all records of one, of which one is drawn for a batch) or node",
         &In(
             at!(privacy.adjacency),
             Word {
                 otherwise: By(adjacency),
-                words: &[("record", Adjacency::Record), ("node", Adjacency::Node)],
+                words: &[
+                    ("record", Adjacency::Record),
+                    ("person", Adjacency::Person),
+                    ("node", Adjacency::Node),
+                ],
             },
         ),
-    ),
+    )
+    .formerly("privacy.adjacency"),
     key(
         "privacy.target",
         "which loss is to meet ε: worst (pair), mean (over pairs) or local",
@@ -75,6 +80,14 @@ pub(super) const KEYS: &[Key] = &[
         "privacy.row_norm",
         "declared bound on the norm of a record's features, to certify `contractive`",
         &In(at!(privacy.row_norm), Optional { rule: POSITIVE }),
+    ),
+    key(
+        "privacy.clip_quantile",
+        "rounds, node level: part of the updates that is to be shorter than the clip norm, which then follows them",
+        &In(
+            at!(privacy.clip_quantile),
+            Optional { rule: Rule { fits: |x| x > 0.0 && x < 1.0, must: "must be above 0 and below 1" } },
+        ),
     ),
 ];
 

@@ -20,7 +20,7 @@ pub(super) const KEYS: &[Key] = &[
     .because(LAN),
     key(
         "timeouts.give_up",
-        "before a node without a majority ends",
+        "before a node that waits for a quorum ends",
         &In(at!(timeouts.give_up), longer(Timeouts::LAN.give_up)),
     )
     .because(LAN),

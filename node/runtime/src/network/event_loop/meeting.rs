@@ -2,15 +2,19 @@
 
 use std::io;
 
+use libp2p::swarm::ConnectionId;
 use libp2p::{Multiaddr, PeerId, Stream};
+use protocol::log::readable_name;
+use tokio::sync::oneshot;
 use tokio::time::Instant;
 
 use super::{Current, EventLoop, Met, PROBE, chain};
 use crate::network::Event;
 use crate::network::admission::{Verdict, admission};
 use crate::network::behaviour::PENDING;
+use crate::network::circuits::is_circuit;
 use crate::network::hello::{HelloError, Introduction, hello};
-use crate::network::link;
+use crate::network::{link, plausible};
 use crate::wire::{Card, Frame, Refusal, WireError, write_frame};
 
 impl EventLoop {
@@ -20,7 +24,12 @@ impl EventLoop {
             return;
         }
         self.greeting.push(peer);
-        let (opened, us) = (self.swarm.behaviour_mut().streams.open(peer), self.introduction());
+        let opened = self.swarm.behaviour_mut().streams.open(peer);
+        self.begin(peer, opened);
+    }
+
+    fn begin(&mut self, peer: PeerId, opened: oneshot::Receiver<Stream>) {
+        let us = self.introduction();
         self.hellos.spawn(async move {
             let met = match opened.await {
                 Ok(stream) => converse(stream, &us, peer).await,
@@ -28,6 +37,17 @@ impl EventLoop {
             };
             (peer, met)
         });
+    }
+
+    /// Goes on with a conversation on another connection: a straight one after one through a relay. One of the two sees to it.
+    pub(super) fn move_to(&mut self, peer: PeerId, connection: ConnectionId) {
+        if !self.book.calls(&peer) || self.greeting.contains(&peer) {
+            return;
+        }
+        tracing::info!(%peer, "a way past the relay was found");
+        self.greeting.push(peer);
+        let opened = self.swarm.behaviour_mut().streams.open_on(peer, connection);
+        self.begin(peer, opened);
     }
 
     pub(super) fn on_stream(&mut self, peer: PeerId, stream: Stream) {
@@ -47,7 +67,8 @@ impl EventLoop {
             schema: self.schema,
             instance: self.instance,
             standing: self.standing.borrow().clone(),
-            addresses: self.swarm.listeners().take(8).map(Multiaddr::to_string).collect(),
+            addresses: self.addresses(),
+            name: self.settings.name.clone(),
         };
         Introduction {
             me: self.me,
@@ -55,7 +76,15 @@ impl EventLoop {
             card,
             config: self.settings.config.clone(),
             schema: self.settings.schema.clone(),
+            is_relay: self.settings.is_relay,
         }
+    }
+
+    /// Where we can be reached; where there are many, the ways through relays are not those left out.
+    fn addresses(&self) -> Vec<String> {
+        let (circuits, straight): (Vec<_>, Vec<_>) =
+            self.swarm.listeners().partition(|address| is_circuit(address));
+        circuits.into_iter().chain(straight).take(8).map(Multiaddr::to_string).collect()
     }
 
     pub(super) async fn on_hello(&mut self, peer: PeerId, result: Result<Met, HelloError>) {
@@ -85,6 +114,8 @@ impl EventLoop {
     pub(super) async fn on_met(&mut self, met: Met) {
         let standing = self.standing.borrow().clone();
         match admission((self.me, &standing), (met.peer, &met.card.standing)) {
+            // A relay takes part in no run, and serves all that know the secret.
+            _ if self.settings.is_relay || self.is_relay(&met.peer) => {}
             Verdict::Admit => {}
             Verdict::Refuse(refusal, reason) => return self.refuse(met, refusal, reason).await,
             Verdict::Excluded(reason) => {
@@ -129,8 +160,7 @@ impl EventLoop {
     pub(super) async fn install(&mut self, met: Met) {
         let Met { peer, card, stream } = met;
         let now = Instant::now();
-        let parsed = card.addresses.iter().take(8).filter_map(|address| address.parse().ok());
-        self.book.add(peer, parsed.collect::<Vec<_>>(), now);
+        self.book.add(peer, plausible::those_to_call(&card.addresses, self.here.contains(&peer)), now);
         self.book.reached(&peer, now);
         let id = self.next_link;
         self.next_link += 1;
@@ -138,11 +168,16 @@ impl EventLoop {
         let (link, run) = link::open(stream, (peer, id), bounds, self.inbox.clone());
         self.introduce(&link);
         let replaced = self.links.insert(peer, Current { link: link.clone(), instance: card.instance });
-        if let Some(old) = replaced {
+        // What a relay says besides who is where nobody hears.
+        let silent = self.is_relay(&peer);
+        if let Some(old) = replaced.filter(|_| !silent) {
             let reason = "replaced by a new one".to_owned();
             self.tell(Event::Lost { peer, id: old.link.id, reason }).await;
         }
-        self.tell(Event::Linked { link, standing: card.standing }).await;
+        if !silent {
+            let name = readable_name(&card.name);
+            self.tell(Event::Linked { link, standing: card.standing, name }).await;
+        }
         self.running.spawn(async move { (peer, id, run.await) });
     }
 }

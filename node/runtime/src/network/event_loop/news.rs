@@ -4,7 +4,9 @@ use libp2p::{Multiaddr, PeerId};
 use tokio::time::Instant;
 
 use super::{EventLoop, NEWS};
+use crate::network::circuits::through;
 use crate::network::link::Link;
+use crate::network::plausible;
 use crate::wire::{Frame, Known};
 
 impl EventLoop {
@@ -33,12 +35,13 @@ impl EventLoop {
         }
     }
 
-    pub(super) fn on_known(&mut self, known: Vec<Known>) {
-        let now = Instant::now();
+    pub(super) fn on_known(&mut self, teller: PeerId, known: Vec<Known>) {
+        let (now, here) = (Instant::now(), self.here.contains(&teller));
         for Known { peer, addresses } in known {
             let Ok(peer) = PeerId::from_bytes(&peer) else { continue };
-            let addresses: Vec<Multiaddr> =
-                addresses.iter().take(8).filter_map(|address| address.parse().ok()).collect();
+            // Whoever it is may have a place at a relay of ours: that is tried too.
+            let told = plausible::those_to_call(&addresses, here);
+            let addresses: Vec<Multiaddr> = through(&self.settings.relays).chain(told).collect();
             self.book.add(peer, addresses, now);
         }
     }

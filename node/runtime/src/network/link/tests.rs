@@ -14,10 +14,19 @@ struct Near {
 
 /// A link whose far end is in the hands of the test.
 fn link(buffer: usize) -> (Near, impl Future<Output = WireError> + Send, DuplexStream) {
+    link_for(10, 8, buffer)
+}
+
+/// The same for a model of so many parameters, with room for so many events.
+fn link_for(
+    parameters: usize,
+    room: usize,
+    buffer: usize,
+) -> (Near, impl Future<Output = WireError> + Send, DuplexStream) {
     let (near, far) = duplex(buffer);
-    let (to_events, events) = mpsc::channel(8);
+    let (to_events, events) = mpsc::channel(room);
     let (to_known, known) = mpsc::channel(8);
-    let bounds = (Limits::for_model(10), Patience::default());
+    let bounds = (Limits::for_model(parameters), Patience::default());
     let inbox = Inbox { events: to_events, known: to_known };
     let (link, run) = open(near.compat(), (PeerId::random(), 1), bounds, inbox);
     (Near { link, events, _known: known }, run, far)
@@ -116,5 +125,46 @@ async fn frames_arrive_in_order_and_questions_are_answered() {
     tokio::select! {
         error = run => unreachable!("{error}"),
         () = talk => {}
+    }
+}
+
+/// A member that sends models as fast as it can to a node that has no time for them.
+#[tokio::test(start_paused = true)]
+async fn a_flood_of_models_stays_at_the_peer() {
+    const PARAMETERS: usize = 1_000_000;
+    for numbers in [PARAMETERS, 4 * PARAMETERS] {
+        let (mut near, run, mut far) = link_for(PARAMETERS, 256, 1 << 16);
+        let body = if numbers == PARAMETERS {
+            protocol::Body::Gossip(protocol::gossip::Say::State)
+        } else {
+            protocol::Body::Walk(protocol::walk::Say::Token(protocol::walk::Name {
+                token: 0,
+                hop: 1,
+                generation: 0,
+            }))
+        };
+        let values = protocol::Numbers::Reals(protocol::Values::from_wire(vec![0.5; numbers]));
+        let message =
+            protocol::Message { run: protocol::RunId(1), round: 0, step: 0, body, numbers: Some(values) };
+        let bytes = crate::wire::to_bytes(&Frame::Message(message)).unwrap();
+        let mut sent = 0;
+        let flood = async {
+            while sent < 64 * bytes.len() {
+                let chunk = &bytes[sent % bytes.len()..];
+                match timeout(Duration::from_secs(60), far.write(&chunk[..chunk.len().min(1 << 16)])).await {
+                    Ok(Ok(count)) => sent += count,
+                    _ => break,
+                }
+            }
+        };
+        tokio::select! {
+            () = flood => {}
+            error = run => panic!("the link ended: {error}"),
+        }
+        let held = sent as f64 / (4 * PARAMETERS) as f64;
+        println!("frames of {numbers} numbers: {held:.2} models of a peer are held");
+        assert!(held < if numbers == PARAMETERS { 3.0 } else { 5.0 }, "{held} models");
+        // What is taken makes room for more.
+        assert!(matches!(near.events.recv().await, Some(Event::Frame { .. })));
     }
 }

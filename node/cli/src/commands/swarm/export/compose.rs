@@ -1,10 +1,12 @@
 //! A compose file: one service per node, its state in a volume of its own.
 
-use super::{PORT, Plan, quoted, quoted_list};
+use super::{Deployment, PORT, USER, quoted, quoted_list};
 
-pub(super) fn text(plan: &Plan<'_>) -> String {
+pub(super) fn text(plan: &Deployment<'_>) -> String {
     let names: Vec<String> = (0..plan.nodes).map(|node| format!("node{node}")).collect();
-    let mut text = String::new();
+    let mut text = format!(
+        "# The nodes run as user {USER}, who must be able to read the swarm file: `setfacl -m u:{USER}:r FILE`, say.\n"
+    );
     if !plan.hosts.is_empty() {
         text.push_str(
             "# `docker stack deploy` puts each node on its host; `docker compose` runs all on this one.\n",
@@ -19,10 +21,11 @@ pub(super) fn text(plan: &Plan<'_>) -> String {
         command.extend(["--listen".to_owned(), format!("/ip4/0.0.0.0/tcp/{PORT}")]);
         command.extend(plan.data_flags(&node.to_string()));
         command.extend(plan.peer_flags(names.iter().filter(|other| *other != name).map(String::as_str)));
-        let mut volumes = vec![format!("{name}:/state")];
+        let mut volumes = vec![format!("{name}:/state"), format!("{name}-ledger:/ledger")];
         volumes.extend(plan.mount.iter().map(|path| format!("{path}:{path}:ro")));
         text.push_str(&format!(
             "  {name}:\n    image: {}\n    command: {}\n    secrets: [swarm]\n    volumes: {}\n    \
+             user: \"{USER}:{USER}\"\n    read_only: true\n    cap_drop: [ALL]\n    security_opt: [\"no-new-privileges:true\"]\n    \
              restart: on-failure\n    stop_grace_period: 15s\n",
             quoted(plan.image),
             // Compose would put its own variables where a dollar sign is.
@@ -35,7 +38,7 @@ pub(super) fn text(plan: &Plan<'_>) -> String {
         }
     }
     text.push_str("volumes:\n");
-    names.iter().for_each(|name| text.push_str(&format!("  {name}: {{}}\n")));
+    names.iter().for_each(|name| text.push_str(&format!("  {name}: {{}}\n  {name}-ledger: {{}}\n")));
     let file = quoted(&plan.swarm.display().to_string());
     text.push_str(&format!("secrets:\n  swarm:\n    file: {file}\n"));
     text

@@ -15,7 +15,7 @@ use std::process::ExitCode;
 const EXAMPLES: &str = "\
 Examples:
   murmur swarm export --swarm demo.toml --format compose --out compose.yaml
-  murmur swarm export --swarm demo.toml --format systemd --hosts hosts.txt --data /srv/records.csv:label=y
+  murmur swarm export --swarm demo.toml --format systemd --hosts hosts.txt --data /srv/records.csv:label=y --out units
   murmur swarm export --swarm demo.toml --format slurm | sbatch
 
 Each node takes its own share of the run's data set unless `--data` names a file that every machine has under the
@@ -25,6 +25,10 @@ needs them; Slurm and Kubernetes then use these machines and no others; a compos
 
 /// The port on which exported nodes listen.
 const PORT: u16 = 7000;
+/// The port of their page, where an engine asks how they are.
+const HTTP: u16 = 7070;
+/// The user of the image.
+const USER: u32 = 65532;
 
 /// Arguments of `murmur swarm export`.
 #[derive(Debug, clap::Args)]
@@ -45,8 +49,8 @@ pub(super) struct Args {
     /// Container image
     #[arg(long, default_value = "murmur:latest")]
     image: String,
-    /// Write to this file instead of stdout
-    #[arg(long)]
+    /// Write to this file instead of stdout; for systemd a folder, with a folder for each host
+    #[arg(long, value_name = "PATH")]
     out: Option<PathBuf>,
 }
 
@@ -54,7 +58,7 @@ pub(super) struct Args {
 enum Format {
     /// A compose file
     Compose,
-    /// A secret, a service and a stateful set
+    /// A secret, a service, a claim for the nodes' states and an indexed job
     Kubernetes,
     /// One unit per host
     Systemd,
@@ -63,7 +67,7 @@ enum Format {
 }
 
 /// What the formats need.
-struct Plan<'a> {
+struct Deployment<'a> {
     name: String,
     nodes: usize,
     hosts: Vec<String>,
@@ -73,9 +77,11 @@ struct Plan<'a> {
     image: &'a str,
     swarm: &'a Path,
     text: String,
+    /// What visitors of the nodes' pages must bring, where an engine needs one.
+    token: String,
 }
 
-impl Plan<'_> {
+impl Deployment<'_> {
     /// The flags that say which data node `index` has; `index` may be a variable of the engine.
     fn data_flags(&self, index: &str) -> Vec<String> {
         match self.data {
@@ -94,7 +100,7 @@ impl Plan<'_> {
 pub(super) fn run(args: &Args) -> Result<ExitCode> {
     let file = SwarmFile::load(&args.swarm)?;
     let hosts = args.hosts.as_deref().map(|path| hosts(path, file.nodes)).transpose()?;
-    let plan = Plan {
+    let plan = Deployment {
         name: label(&file.name),
         nodes: file.nodes,
         hosts: hosts.unwrap_or_default(),
@@ -103,15 +109,35 @@ pub(super) fn run(args: &Args) -> Result<ExitCode> {
         image: &args.image,
         swarm: &args.swarm,
         text: std::fs::read_to_string(&args.swarm)?,
+        token: token(&file),
     };
-    let text = match args.format {
-        Format::Compose => compose::text(&plan),
-        Format::Kubernetes => kubernetes::text(&plan),
-        Format::Systemd => systemd::text(&plan)?,
-        Format::Slurm => slurm::text(&plan),
+    let text = match (args.format, &args.out) {
+        (Format::Compose, _) => compose::text(&plan),
+        (Format::Kubernetes, _) => kubernetes::text(&plan),
+        (Format::Slurm, _) => slurm::text(&plan),
+        (Format::Systemd, None) => {
+            systemd::units(&plan)?.into_iter().map(|(_, unit)| unit).collect::<Vec<_>>().join("\n")
+        }
+        (Format::Systemd, Some(folder)) => {
+            for (file, unit) in systemd::units(&plan)? {
+                let path = folder.join(file);
+                path.parent().map(std::fs::create_dir_all).transpose()?;
+                output::write(Some(&path), unit.as_bytes())?;
+            }
+            return Ok(ExitCode::SUCCESS);
+        }
     };
     output::write(args.out.as_deref(), text.as_bytes())?;
+    if let (Format::Kubernetes, Some(file)) = (args.format, &args.out) {
+        // The secret of the swarm is in it.
+        runtime::identity::close_to_others(file);
+    }
     Ok(ExitCode::SUCCESS)
+}
+
+/// A token of the swarm: as secret as the swarm file, and the same in every export of it.
+fn token(file: &SwarmFile) -> String {
+    protocol::Digest::of_text(&format!("token of the pages of {}", file.secret.to_hex())).to_string()
 }
 
 /// Where the data lie that a container would not see by itself.

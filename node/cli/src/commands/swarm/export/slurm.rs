@@ -1,8 +1,8 @@
 //! A batch script: one task per node, which find each other by the names of the allocation.
 
-use super::{PORT, Plan, shell};
+use super::{Deployment, PORT, shell};
 
-pub(super) fn text(plan: &Plan<'_>) -> String {
+pub(super) fn text(plan: &Deployment<'_>) -> String {
     let nodes = plan.nodes;
     let data = match plan.data {
         Some(source) => format!("--data {}", shell(source)),

@@ -1,0 +1,300 @@
+//! Between rounds and the [agreement](crate::agreement): when an assembly is called, what is stated there, and what is done with its outputs.
+
+use std::sync::Arc;
+
+use super::exchange::Heard;
+use super::say::Agreed;
+use super::trace::sum_fingerprint;
+use super::{Phase, Rounds, Say};
+use crate::agreement::{
+    self, Agreement, Ask, Certificate, Credentials, Fault, Input, Output, Place, Signature, Standing,
+    TroubleKind, sum_statement,
+};
+use crate::core::Core;
+use crate::event::{FaultKind, RunEvent};
+use crate::numbers::Numbers;
+use crate::{PeerIx, Recipients, Time};
+
+/// Messages of the agreement that one member may send within `resend`, beside some for each member: more than any assembly needs.
+const MOST_AT_ONCE: u32 = 256;
+/// A boundary so many rounds ahead is heard by all before they come to it.
+const NOTICE: u32 = 2;
+
+/// One member's part in the agreement, as far as it is needed: a run in which nothing happens makes none.
+#[derive(Default)]
+pub(super) struct Agreeing {
+    pub(super) credentials: Option<Credentials>,
+    pub(super) machine: Option<Box<Agreement>>,
+    /// What was kept last.
+    pub(super) memory: Option<Arc<agreement::Memory>>,
+    /// The round before which to stop, to let somebody in.
+    pub(super) boundary: Option<u32>,
+    /// When to stop waiting for others, where that was set.
+    pub(super) ends: Time,
+    missing: Vec<PeerIx>,
+    /// How many messages each member has sent since then.
+    traffic: std::collections::BTreeMap<PeerIx, (Time, u32)>,
+    pub(super) leaving: bool,
+}
+
+impl Agreeing {
+    pub(super) fn certificate(&self) -> Option<&Certificate> {
+        self.machine.as_ref().map(|machine| machine.certificate())
+    }
+
+    /// Whether a member says more than anybody has reason to.
+    fn is_flooded(&mut self, core: &mut Core, from: PeerIx) -> bool {
+        let most = MOST_AT_ONCE.saturating_add(4 * core.settings.nodes as u32);
+        let (until, count) = self.traffic.entry(from).or_insert((Time(0), 0));
+        if core.now >= *until {
+            (*until, *count) = (core.now.after(core.settings.timeouts.resend), 0);
+        }
+        *count = count.saturating_add(1);
+        let flooded = *count > most;
+        if *count == most.saturating_add(1) {
+            core.fault(from, FaultKind::Flood, 0);
+        }
+        flooded
+    }
+}
+
+impl Rounds {
+    fn credentials(&mut self, core: &Core) -> &Credentials {
+        self.agreeing.credentials.get_or_insert_with(|| {
+            let charter = super::rounds_settings(&core.settings).charter(&core.settings);
+            Credentials::danger_from_seed(&core.settings, charter, core.me)
+        })
+    }
+
+    /// The machine, made where there is none.
+    pub(super) fn machine(&mut self, core: &Core) -> &mut Agreement {
+        if self.agreeing.machine.is_none() {
+            let Credentials { charter, keys, .. } = self.credentials(core).clone();
+            let fresh = Agreement::new(charter, keys, core.me);
+            let machine = match &self.agreeing.memory {
+                Some(memory) => fresh.restored((**memory).clone()),
+                None => fresh,
+            };
+            self.agreeing.machine = Some(Box::new(machine));
+            self.tell_place(core);
+        }
+        self.agreeing.machine.as_mut().expect("it was just made")
+    }
+
+    /// My signature under a sum, in rounds whose sums are signed.
+    pub(super) fn signature(
+        &self,
+        (round, step): (u32, u32),
+        to: PeerIx,
+        (count, numbers): (u32, &Numbers),
+    ) -> Option<Signature> {
+        let machine = self.agreeing.machine.as_ref().filter(|machine| machine.decision().signs(round))?;
+        let sum = sum_fingerprint(count, numbers);
+        let statement = sum_statement(self.place_of(machine, round), step, to, sum);
+        let credentials = self.agreeing.credentials.as_ref()?;
+        Some(credentials.keys.sign(&statement.bytes(&credentials.charter)))
+    }
+
+    /// Whether a sum has the signature that its round asks for.
+    pub(super) fn is_signed(
+        &self,
+        me: PeerIx,
+        (round, step): (u32, u32),
+        from: PeerIx,
+        heard: &Heard,
+    ) -> bool {
+        let Some(machine) = self.agreeing.machine.as_ref().filter(|it| it.decision().signs(round)) else {
+            return true;
+        };
+        let Some((credentials, signature)) = self.agreeing.credentials.as_ref().zip(heard.said.signature)
+        else {
+            return false;
+        };
+        let sum = sum_fingerprint(heard.said.count, &heard.numbers);
+        let statement = sum_statement(self.place_of(machine, round), step, me, sum);
+        credentials.keys.verifies(from, &statement.bytes(&credentials.charter), &signature)
+    }
+
+    fn place_of(&self, machine: &Agreement, round: u32) -> Place {
+        let decision = machine.decision();
+        Place { epoch: decision.epoch, electorate: decision.electorate.fingerprint(), view: round }
+    }
+
+    /// Where in a round this node is, so that calls that bear on it are heeded.
+    fn tell_place(&mut self, core: &Core) {
+        let awaited = match &self.phase {
+            Phase::Exchanging(exchange) => exchange.waiting.map(|(peer, _)| peer),
+            _ => None,
+        };
+        let (holding, now) = (self.model.version(), core.now);
+        if let Some(machine) = &mut self.agreeing.machine
+            && matches!(self.phase, Phase::Contributing | Phase::Exchanging(_))
+        {
+            machine.handle(now, Input::Holding(holding));
+            machine.handle(now, Input::Awaiting(awaited));
+        }
+    }
+
+    /// A new round, or somebody is waited for: others' calls may concern this node now.
+    pub(super) fn on_place(&mut self, core: &mut Core) {
+        if self.agreeing.machine.is_some() {
+            self.tell_place(core);
+            self.drain(core);
+        }
+    }
+
+    pub(super) fn on_agreement(&mut self, core: &mut Core, from: PeerIx, said: &Agreed) {
+        // Records are not reserved yet: who said that it holds a reserve must keep it.
+        let unused = matches!(*said.0, agreement::Message::Reserve(_) | agreement::Message::ReserveHeld(_));
+        if unused || self.agreeing.is_flooded(core, from) {
+            return;
+        }
+        let message = (*said.0).clone();
+        self.agree(core, Input::Received { from, message });
+    }
+
+    fn agree(&mut self, core: &mut Core, input: Input) {
+        let now = core.now;
+        self.machine(core).handle(now, input);
+        self.drain(core);
+    }
+
+    pub(super) fn agreement_tick(&mut self, core: &mut Core) {
+        let due = self.agreeing.machine.as_ref().and_then(|machine| machine.wake_at());
+        if due.is_some_and(|due| core.now >= due) {
+            self.agree(core, Input::Tick);
+        }
+    }
+
+    /// Ends the round that is under way and says where this node stands. `about` is the peer that gave reason to.
+    pub(super) fn call_assembly(&mut self, core: &mut Core, reason: &str, about: Option<PeerIx>) {
+        self.break_round(core, reason, about);
+        self.state(core);
+    }
+
+    /// As [`call_assembly`](Self::call_assembly), for what a partner did or did not do in this step.
+    pub(super) fn call_about(&mut self, core: &mut Core, reason: &str, kind: TroubleKind, with: PeerIx) {
+        if let Phase::Exchanging(exchange) = &self.phase {
+            self.trace.trouble(kind, with, exchange.step);
+        }
+        self.call_assembly(core, reason, Some(with));
+    }
+
+    fn state(&mut self, core: &mut Core) {
+        if !matches!(self.phase, Phase::Over) {
+            self.phase = Phase::Assembling;
+            self.agreeing.ends = core.now.after(core.settings.timeouts.give_up);
+        }
+        let standing = self.standing(core);
+        self.agree(core, Input::Call(Box::new(standing)));
+    }
+
+    /// Where I stand.
+    fn standing(&self, core: &Core) -> Standing {
+        let (model, before) = self.model.stated(&core.settings);
+        Standing {
+            key: self.own_key(),
+            model,
+            before,
+            next_round: self.next_round.max(self.unused),
+            rounds: self.trace.records(),
+            tokens: Vec::new(),
+            proofs: Vec::new(),
+            leaving: self.agreeing.leaving,
+        }
+    }
+
+    fn drain(&mut self, core: &mut Core) {
+        while let Some(output) = self.agreeing.machine.as_mut().and_then(|machine| machine.poll_output()) {
+            match output {
+                Output::Persist(memory) => {
+                    self.agreeing.memory = Some(Arc::from(memory));
+                    self.save(core);
+                }
+                Output::Send { to, message } => core.tell(to, (0, 0), agreed(message)),
+                Output::SendAll(message) => {
+                    let (me, nodes) = (core.me, core.settings.nodes as PeerIx);
+                    let others: Recipients = (0..nodes).filter(|&peer| peer != me).collect();
+                    core.tell(others, (0, 0), agreed(message));
+                }
+                Output::Call { reason } => self.on_called(core, reason),
+                Output::Decided(decided) => self.begin_epoch(core, &decided.decision),
+                Output::Fault { member, fault } => {
+                    let fault = match fault {
+                        Fault::Forged => FaultKind::BadSignature,
+                        Fault::Proven => FaultKind::Proven,
+                    };
+                    core.fault(member, fault, 0);
+                }
+                Output::Missing(missing) => self.on_missing(core, missing),
+                Output::Knocked(member) => {
+                    let before = self.next_round.saturating_add(NOTICE);
+                    if self.machine(core).could_seat(member, before) {
+                        self.agree(core, Input::Stop { before });
+                    }
+                }
+                Output::Boundary(round) => self.agreeing.boundary = Some(round),
+                Output::KeepReserve(_) | Output::Reserved(_) => {}
+            }
+        }
+    }
+
+    fn on_called(&mut self, core: &mut Core, reason: &str) {
+        let awaited = match &self.phase {
+            Phase::Exchanging(exchange) => exchange.waiting.map(|(peer, _)| peer),
+            _ => None,
+        };
+        match awaited {
+            Some(peer) => self.call_about(core, reason, TroubleKind::Silent, peer),
+            None => self.call_assembly(core, reason, None),
+        }
+    }
+
+    fn on_missing(&mut self, core: &mut Core, missing: Vec<PeerIx>) {
+        if self.agreeing.missing != missing {
+            self.agreeing.missing.clone_from(&missing);
+            core.log(RunEvent::Waiting { missing });
+        }
+    }
+
+    /// Leaves for good: said in the next standing, and done with the next decision.
+    pub(super) fn on_leave(&mut self, core: &mut Core) {
+        self.agreeing.leaving = true;
+        if self.waits_for_members() {
+            self.call_assembly(core, "this node leaves", None);
+        }
+    }
+
+    /// An assembly has come to a decision, or the run goes on.
+    pub(super) fn forget_assembly(&mut self) {
+        self.agreeing.boundary = None;
+        self.agreeing.missing.clear();
+    }
+
+    pub(super) fn give_up(&mut self, core: &mut Core) {
+        let reason = if self.members.binary_search(&core.me).is_err() {
+            "nobody took this node in".to_owned()
+        } else {
+            let missing: Vec<String> = self.agreeing.missing.iter().map(PeerIx::to_string).collect();
+            let who = if missing.is_empty() { "too many".to_owned() } else { missing.join(", ") };
+            format!("no quorum of the members could be reached: {who} missing")
+        };
+        self.end(core, &reason, false);
+    }
+
+    /// How the current epoch began, for somebody who missed it.
+    pub(super) fn tell_decision(&self, core: &mut Core, to: PeerIx) {
+        if let Some(certificate) = self.agreeing.certificate().filter(|certificate| !certificate.is_empty()) {
+            core.tell(to, (0, 0), agreed(agreement::Message::Decided(certificate.clone())));
+        }
+    }
+
+    /// Asks somebody who knows of a later epoch.
+    pub(super) fn ask_decision(&self, core: &mut Core, from: PeerIx) {
+        core.tell(from, (0, 0), agreed(agreement::Message::Ask(Ask::Decided(self.epoch))));
+    }
+}
+
+fn agreed(message: agreement::Message) -> Say {
+    Say::Agreement(Agreed(Arc::new(message)))
+}

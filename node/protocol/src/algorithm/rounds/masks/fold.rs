@@ -1,0 +1,106 @@
+//! Masked rounds, folded: every contribution costs what its roster makes of it, however its round went.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use privacy::network::{NetworkError, Watchers};
+
+use super::settings::leverage;
+use crate::account::{Shape, Table, Tally};
+use crate::algorithm::Fold;
+use crate::event::RunEvent;
+
+/// The name of the analysis.
+const NAME: &str = "masked";
+
+/// The state of the fold.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct MaskedFold {
+    /// How often each node contributed, by the kind of contribution and the size of the roster.
+    made: BTreeMap<(usize, usize, usize), u64>,
+    begun: BTreeSet<u32>,
+    ended: BTreeSet<u32>,
+}
+
+impl MaskedFold {
+    /// One contribution. Where nothing says among how many, nobody hid it.
+    fn charge(&mut self, shape: &Shape, tally: &mut Tally, (node, kind): (usize, usize), among: Option<u32>) {
+        let among = among.map_or(1, |among| (among as usize).min(shape.nodes));
+        *self.made.entry((node, kind, among)).or_insert(0) += 1;
+        tally.charge_everybody(node, kind, leverage(among, 1));
+    }
+
+    /// What every node lost towards so many who pool what they saw, in the units of the tally.
+    fn spent(&self, tally: &mut Tally, watchers: usize) -> Vec<f64> {
+        let mut total = vec![0.0; tally.in_full().len()];
+        for (&(source, kind, among), &count) in &self.made {
+            tally.price_times(&mut total, (source, kind), leverage(among, watchers), count);
+        }
+        total
+    }
+
+    fn epsilons(&self, shape: &Shape, tally: &mut Tally, watchers: usize, local: &[f64]) -> Vec<f64> {
+        let spent = self.spent(tally, watchers);
+        let epsilon = |spent: &[f64]| tally.units.epsilon(spent, shape.delta);
+        spent
+            .chunks_exact(tally.units.len())
+            .zip(local)
+            .map(|(spent, &local)| epsilon(spent).min(local))
+            .collect()
+    }
+}
+
+impl Fold for MaskedFold {
+    fn on(&mut self, shape: &Shape, tally: &mut Tally, node: usize, event: &RunEvent) {
+        match event {
+            RunEvent::Released { round, release, among, .. } => {
+                let kind = tally.kind(release.as_ref().unwrap_or(&shape.release));
+                tally.count(node, kind);
+                self.charge(shape, tally, (node, kind), *among);
+                self.begun.insert(*round);
+            }
+            RunEvent::RoundDone { round, .. } => {
+                self.ended.insert(*round);
+            }
+            _ => {}
+        }
+    }
+
+    fn on_record(&mut self, shape: &Shape, tally: &mut Tally, release: (usize, usize), among: Option<u32>) {
+        self.charge(shape, tally, release, among);
+    }
+
+    fn broken(&self) -> u64 {
+        self.begun.difference(&self.ended).count() as u64
+    }
+
+    fn table(&self, shape: &Shape, tally: &mut Tally, watchers: Vec<usize>, local: &[f64]) -> Table {
+        let all = self.epsilons(shape, tally, 1, local);
+        Table::alike(watchers, &all, local, NAME)
+    }
+
+    fn coalition(
+        &self,
+        shape: &Shape,
+        tally: &mut Tally,
+        watchers: &Watchers,
+        epsilons: &mut [f64],
+    ) -> Result<String, NetworkError> {
+        let found = self.epsilons(shape, tally, watchers.members().len(), epsilons);
+        epsilons.copy_from_slice(&found);
+        Ok(NAME.to_owned())
+    }
+
+    fn towards_any(
+        &self,
+        shape: &Shape,
+        tally: &mut Tally,
+        count: usize,
+        local: &[f64],
+    ) -> Option<(Vec<f64>, &'static str)> {
+        Some((self.epsilons(shape, tally, count, local), NAME))
+    }
+
+    fn copy(&self) -> Box<dyn Fold> {
+        Box::new(self.clone())
+    }
+}

@@ -1,0 +1,55 @@
+//! What all participants of masked rounds agree on, and what follows for the price of a round.
+
+use privacy::network::masked;
+
+/// Settings of masked rounds.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct MaskSettings {
+    /// c: members that may pool what they know.
+    pub colluders: usize,
+    /// Fewest honest members whose noise hides a contribution; with fewer, no data are added.
+    pub least: usize,
+}
+
+/// How well a masked round hides a contribution: known before it begins, and the same however it goes.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Hidden {
+    /// |R|: members, all of which add noise.
+    pub among: u32,
+    /// What one member, or somebody who sees all traffic, learns: 1/(|R| − 1).
+    pub one: f64,
+    /// What any c together learn: 1/(|R| − c).
+    pub coalition: f64,
+    /// Whether as many as `least` are left beside them.
+    pub is_enough: bool,
+}
+
+impl MaskSettings {
+    /// In a round of so many members.
+    pub fn hidden(&self, among: usize) -> Hidden {
+        let is_enough = among >= 3 && among.saturating_sub(self.colluders) >= self.least.max(1);
+        Hidden {
+            among: u32::try_from(among).unwrap_or(u32::MAX),
+            one: leverage(among, 1),
+            coalition: leverage(among, self.colluders),
+            is_enough,
+        }
+    }
+}
+
+/// What so many watchers together learn of a contribution to a masked round of `among` members, as a part of the whole: 1/(|R| − c). Rounded up; all
+/// of it where nobody is left.
+///
+/// # Guarantee
+/// The joint view of the watchers, and of all traffic, is a function of one Gaussian release with 1/leverage times the variance that the contribution
+/// has by itself (Theorem 1 of [`privacy::network::masked`]). For integer noise of parameter s that is by itself counted as variance s² − 9, the total of
+/// h has h·s² − 9 ≥ h·(s² − 9): no correction is left.
+///
+/// # Assumes
+/// Every member outside adds noise at least as large and masks as it should; the watchers cannot break X25519, HKDF-SHA256 and ChaCha20.
+pub(crate) fn leverage(among: usize, watchers: usize) -> f64 {
+    match masked::honest(among as u64, watchers as u64) {
+        Ok(honest) => (1.0 / honest as f64).next_up().min(1.0),
+        Err(_) => 1.0,
+    }
+}

@@ -1,0 +1,104 @@
+//! Keys of masks. Decisions state them, the same for all; before the first one everybody tells everybody, each for itself, over connections that prove who
+//! speaks. Nobody is believed about the key of another.
+
+use super::masks::{CHECK_WORDS, MaskKey, Masks, Wearing};
+use super::{KeyTold, Phase, Rounds, Say, patience};
+use crate::PeerIx;
+use crate::agreement::Seat;
+use crate::core::Core;
+use crate::event::FaultKind;
+use crate::numbers::Numbers;
+use crate::time::Patience;
+
+impl Rounds {
+    pub(super) fn put_on(&mut self, masks: Masks) {
+        self.wearing = Some(Wearing::new(masks));
+    }
+
+    /// Tells all nodes the key of this process, where rounds are masked.
+    pub(super) fn introduce(&self, core: &mut Core, asks: bool) {
+        let me = core.me;
+        let others: Vec<PeerIx> = (0..core.settings.nodes as PeerIx).filter(|&peer| peer != me).collect();
+        self.tell_key(core, &others, asks);
+    }
+
+    fn tell_key(&self, core: &mut Core, to: &[PeerIx], asks: bool) {
+        if let Some(key) =
+            self.wearing.as_ref().and_then(Wearing::public).filter(|_| core.settings.algorithm.is_masked())
+        {
+            to.iter().for_each(|&peer| core.tell(peer, (0, 0), Say::Key(Box::new(KeyTold { key, asks }))));
+        }
+    }
+
+    /// What a standing states as this process's key; nothing where there are no masks.
+    pub(super) fn own_key(&self) -> MaskKey {
+        self.wearing.as_ref().and_then(Wearing::public).unwrap_or_default()
+    }
+
+    /// Takes the keys of an epoch from its decision. Who states none of its own cannot be worked with: the round is void, and it is asked again.
+    pub(super) fn learn_keys(&mut self, me: PeerIx, seats: &[Seat]) {
+        let Some(wearing) = &mut self.wearing else { return };
+        wearing.forget();
+        for seat in seats.iter().filter(|seat| seat.member != me) {
+            wearing.learn(seat.member, seat.key);
+        }
+    }
+
+    /// Whether a round can begin; if not, the keys that are missing are asked for.
+    pub(super) fn has_keys(&mut self, core: &mut Core) -> bool {
+        if !core.settings.algorithm.is_masked() {
+            return true;
+        }
+        let Some(wearing) = &mut self.wearing else { return false };
+        let missing = wearing.missing(core.me, &self.members);
+        if missing.is_empty() {
+            wearing.begin_epoch((core.settings.run, self.epoch), core.me, &self.members);
+            return true;
+        }
+        if !matches!(self.phase, Phase::Meeting(_)) {
+            self.began = core.now;
+            self.phase = Phase::Meeting(Patience {
+                again: core.now.after(core.settings.timeouts.resend),
+                ..patience(core)
+            });
+        }
+        false
+    }
+
+    pub(super) fn on_key(&mut self, core: &mut Core, from: PeerIx, told: &KeyTold) {
+        // From the first decision on keys are decided too, the same for all.
+        let Some(wearing) = self.wearing.as_mut().filter(|_| self.epoch == 0) else { return };
+        if !wearing.learn(from, told.key) {
+            return core.fault(from, FaultKind::WrongKind, 0);
+        }
+        if told.asks && core.tolerates(from, 0) {
+            self.tell_key(core, &[from], false);
+        }
+        if matches!(self.phase, Phase::Meeting(_)) {
+            self.start_round(core);
+        }
+    }
+
+    pub(super) fn meeting_tick(&mut self, core: &mut Core) {
+        let Phase::Meeting(patience) = &mut self.phase else { return };
+        let missing =
+            self.wearing.as_ref().map_or(Vec::new(), |wearing| wearing.missing(core.me, &self.members));
+        if core.now >= patience.until {
+            return self.call_assembly(core, "a member's key is not known", missing.first().copied());
+        }
+        patience.again = core.now.after(core.settings.timeouts.resend);
+        self.tell_key(core, &missing, true);
+    }
+
+    /// Whether these numbers are of the kind that sums of this run have.
+    pub(super) fn is_of_our_kind(&self, core: &Core, numbers: &Numbers) -> bool {
+        match core.settings.mechanism.words() {
+            None => numbers.reals().is_some(),
+            Some(on) => numbers.words().is_some_and(|words| {
+                let bits = on.mechanism.grid().size().bits();
+                8 * words.width() == u64::from(bits)
+                    && words.len() == core.settings.initial.len() + CHECK_WORDS
+            }),
+        }
+    }
+}

@@ -1,0 +1,171 @@
+//! What was sent and heard in the last two rounds, and what ended them: stated where a round breaks, so that whoever breaks rounds can be found.
+//!
+//! Digests are made when they are stated: a clean round makes none.
+
+use std::collections::VecDeque;
+
+use super::exchange::Heard;
+use crate::PeerIx;
+use crate::agreement::{self, Fingerprint, RoundRecord, Signature, StepRecord, Trouble, TroubleKind};
+use crate::numbers::{Numbers, Words};
+use crate::values::Values;
+
+/// The last rounds of this epoch.
+#[derive(Default)]
+pub(super) struct Trace(VecDeque<Traced>);
+
+struct Traced {
+    round: u32,
+    steps: Vec<TracedStep>,
+    done: bool,
+    trouble: Option<Trouble>,
+}
+
+struct TracedStep {
+    step: u32,
+    partner: PeerIx,
+    sent: Option<Told>,
+    heard: Option<Told>,
+}
+
+/// A sum as it was told.
+#[derive(Clone)]
+struct Told {
+    count: u32,
+    numbers: Numbers,
+    signature: Option<Signature>,
+}
+
+/// So many rounds a standing has room for.
+const KEPT: usize = 2;
+
+impl Trace {
+    pub(super) fn begin(&mut self, round: u32) {
+        if self.0.len() == KEPT {
+            self.0.pop_front();
+        }
+        self.0.push_back(Traced { round, steps: Vec::new(), done: false, trouble: None });
+    }
+
+    pub(super) fn sent(&mut self, step: u32, partner: PeerIx, heard: &Heard) {
+        if let Some(at) = self.step(step, partner) {
+            at.sent = Some(Told::of(heard));
+        }
+    }
+
+    pub(super) fn heard(&mut self, step: u32, partner: PeerIx, heard: &Heard) {
+        if let Some(at) = self.step(step, partner) {
+            at.heard = Some(Told::of(heard));
+        }
+    }
+
+    fn step(&mut self, step: u32, partner: PeerIx) -> Option<&mut TracedStep> {
+        let steps = &mut self.0.back_mut()?.steps;
+        if steps.last().is_none_or(|last| last.step != step) {
+            steps.push(TracedStep { step, partner, sent: None, heard: None });
+        }
+        steps.last_mut()
+    }
+
+    pub(super) fn done(&mut self) {
+        if let Some(last) = self.0.back_mut() {
+            last.done = true;
+        }
+    }
+
+    /// Why the round under way was left, unless it was before.
+    pub(super) fn trouble(&mut self, kind: TroubleKind, with: PeerIx, step: u32) {
+        if let Some(last) = self.0.back_mut().filter(|last| !last.done) {
+            last.trouble.get_or_insert(Trouble { kind, with, step });
+        }
+    }
+
+    pub(super) fn clear(&mut self) {
+        self.0.clear();
+    }
+
+    /// As they are stated.
+    pub(super) fn records(&self) -> Vec<RoundRecord> {
+        self.0.iter().map(Traced::record).collect()
+    }
+}
+
+impl Traced {
+    fn record(&self) -> RoundRecord {
+        let step = |at: &TracedStep| StepRecord {
+            step: at.step,
+            partner: at.partner,
+            sent: at.sent.as_ref().map(Told::fingerprint),
+            heard: at
+                .heard
+                .as_ref()
+                .map(|told| agreement::Heard { digest: told.fingerprint(), signature: told.signature }),
+        };
+        let total = self.steps.last().filter(|_| self.done).and_then(TracedStep::total);
+        RoundRecord {
+            round: self.round,
+            steps: self.steps.iter().map(step).collect(),
+            total,
+            trouble: self.trouble,
+        }
+    }
+}
+
+impl TracedStep {
+    /// What its author held after the last step.
+    fn total(&self) -> Option<Fingerprint> {
+        match (&self.sent, &self.heard) {
+            (Some(sent), Some(heard)) => sent.plus(heard).map(|total| total.fingerprint()),
+            (Some(total), None) | (None, Some(total)) => Some(total.fingerprint()),
+            (None, None) => None,
+        }
+    }
+}
+
+impl Told {
+    fn of(heard: &Heard) -> Self {
+        Self { count: heard.said.count, numbers: heard.numbers.clone(), signature: heard.said.signature }
+    }
+
+    fn fingerprint(&self) -> Fingerprint {
+        sum_fingerprint(self.count, &self.numbers)
+    }
+
+    /// Added as the exchange adds: the same bits.
+    fn plus(&self, other: &Self) -> Option<Self> {
+        let numbers = match (&self.numbers, &other.numbers) {
+            (Numbers::Reals(one), Numbers::Reals(two)) => {
+                let sums = one.as_slice().iter().zip(two.as_slice()).map(|(one, two)| one + two);
+                Numbers::Reals(Values::derived(sums.collect()))
+            }
+            (Numbers::Words(one), Numbers::Words(two)) => Numbers::Words(added(one, two)?),
+            (Numbers::Reals(_), Numbers::Words(_)) | (Numbers::Words(_), Numbers::Reals(_)) => return None,
+        };
+        Some(Self { count: self.count.saturating_add(other.count), numbers, signature: None })
+    }
+}
+
+fn added(one: &Words, two: &Words) -> Option<Words> {
+    if let (Some(one), Some(two)) = (one.as_32(), two.as_32()) {
+        return Some(Words::modulo_32(
+            one.iter().zip(two).map(|(one, two)| one.wrapping_add(*two)).collect(),
+        ));
+    }
+    let (one, two) = (one.as_64()?, two.as_64()?);
+    Some(Words::modulo_64(one.iter().zip(two).map(|(one, two)| one.wrapping_add(*two)).collect()))
+}
+
+/// Digest of a sum: what it counts and its numbers.
+pub(super) fn sum_fingerprint(count: u32, numbers: &Numbers) -> Fingerprint {
+    let mut bytes = count.to_le_bytes().to_vec();
+    match numbers {
+        Numbers::Reals(values) => {
+            bytes.extend(values.as_slice().iter().flat_map(|value| value.to_le_bytes()));
+        }
+        Numbers::Words(words) => {
+            bytes.extend(words.as_32().unwrap_or_default().iter().flat_map(|word| word.to_le_bytes()));
+            bytes.extend(words.as_64().unwrap_or_default().iter().flat_map(|word| word.to_le_bytes()));
+        }
+    }
+    Fingerprint::of("murmur sum numbers 1", &bytes)
+}

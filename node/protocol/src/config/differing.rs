@@ -1,0 +1,228 @@
+//! What must fit together where data differ: which state may enter a contribution, under which algorithm and at which level.
+
+use learn::model::ModelSpec;
+use learn::optimiser::OptimiserSpec;
+use topology::Weights;
+
+use super::error::ConfigError;
+use super::read::Reader;
+use super::{Config, Correction, Masking, NoiseKind, PersonalKind};
+use crate::settings::Scope;
+use crate::work::Adjacency;
+
+/// Why records and state of a node do not go together.
+const RECORDS: &str = "one record moves the state, and the state moves every record's gradient: the sensitivity is no longer that of one record";
+const NODES: &str = "use `privacy.unit = \"node\"`: where records or persons are protected, state that enters contributions must come from releases of its own";
+/// Why own noise must not come back.
+const OWN_NOISE: &str = "it brings a node's own noise back, and the noise that hid another is told later: no analysis but `local` holds";
+const LOCAL: &str = "use `privacy.target = \"local\"`, where every release is known anyway, or a run without noise (`privacy.epsilon = inf`)";
+
+pub(super) fn check(reader: &Reader<'_>, config: &Config) -> Result<(), ConfigError> {
+    let conflicts = Conflicts { reader, config };
+    conflicts.slots()?;
+    conflicts.levels()?;
+    conflicts.own_noise()?;
+    conflicts.correction()?;
+    conflicts.words()?;
+    conflicts.foreign()?;
+    conflicts.steps()
+}
+
+struct Conflicts<'a> {
+    reader: &'a Reader<'a>,
+    config: &'a Config,
+}
+
+impl Conflicts<'_> {
+    /// Keys that are in use and need a level, an algorithm or a plain step.
+    fn used(&self) -> Vec<(&'static str, String)> {
+        let (local, algorithm) = (&self.config.local, &self.config.algorithm);
+        let quantile = self.config.privacy.clip_quantile;
+        let all = [
+            ("local.proximal", local.proximal > 0.0, local.proximal.to_string()),
+            ("local.scaffold", local.scaffold, "true".into()),
+            ("local.look_ahead", local.look_ahead > 0.0, local.look_ahead.to_string()),
+            ("algorithm.check_in", algorithm.check_in < 1.0, algorithm.check_in.to_string()),
+            ("privacy.clip_quantile", quantile.is_some(), quantile.unwrap_or_default().to_string()),
+        ];
+        all.into_iter().filter(|(_, used, _)| *used).map(|(key, _, value)| (key, value)).collect()
+    }
+
+    fn conflict(
+        &self,
+        first: (&'static str, &str),
+        second: (&'static str, &str),
+        why: &str,
+        hint: &str,
+    ) -> ConfigError {
+        ConfigError::Conflict {
+            first: self.reader.pair(first.0, first.1),
+            second: self.reader.pair(second.0, second.1),
+            why: why.into(),
+            hint: hint.into(),
+            place: self.reader.place(second.0),
+        }
+    }
+
+    /// A vector of several slots is added up by exact sums only.
+    fn slots(&self) -> Result<(), ConfigError> {
+        let (key, slots) = ("clusters.slots", self.config.clusters.slots);
+        if slots > 1 && slots > self.config.nodes {
+            let hint = "take one slot more than groups are expected".to_owned();
+            let why = format!("must be at most the number of nodes, {}", self.config.nodes);
+            return Err(self.reader.bad(key, why, Some(hint)));
+        }
+        if slots > 1 && self.config.privacy.adjacency == Adjacency::Person {
+            let why = "a choice is priced for single records, and a person may have several";
+            let hint = "use `privacy.unit = \"node\"`, where a choice costs nothing, or `\"record\"`";
+            return Err(self.conflict(self.unit().as_pair(), (key, &slots.to_string()), why, hint));
+        }
+        if slots == 1 || self.config.algorithm.kind.has_totals() {
+            return Ok(());
+        }
+        let why = "a choice that is remembered breaks what is certified of a step under gossip and walks, and a mean has no models";
+        let hint = "use `algorithm.kind = \"rounds\"`: state that enters contributions is priced there";
+        Err(self.conflict(self.kind().as_pair(), (key, &slots.to_string()), why, hint))
+    }
+
+    fn kind(&self) -> Shown {
+        Shown("algorithm.kind", format!("{:?}", self.config.algorithm.kind.name()))
+    }
+
+    fn unit(&self) -> Shown {
+        Shown("privacy.unit", format!("{:?}", self.config.privacy.adjacency.word()))
+    }
+
+    /// Where records or persons are protected, the model that local steps end in moves with every record of the node.
+    fn levels(&self) -> Result<(), ConfigError> {
+        let kind = self.config.algorithm.kind;
+        for (key, value) in self.used() {
+            if self.config.privacy.adjacency.is_sampled() {
+                return Err(self.conflict(self.unit().as_pair(), (key, &value), RECORDS, NODES));
+            }
+            let plain = ["local.proximal", "local.look_ahead"].contains(&key);
+            if !kind.has_totals() && !plain {
+                let why = "it needs the model that all share in every round";
+                let hint = "use `algorithm.kind = \"rounds\"`";
+                return Err(self.conflict(self.kind().as_pair(), (key, &value), why, hint));
+            }
+        }
+        Ok(())
+    }
+
+    fn own_noise(&self) -> Result<(), ConfigError> {
+        let privacy = &self.config.privacy;
+        let noise = privacy.epsilon.map_or(privacy.noise_multiplier.unwrap_or(0.0) > 0.0, f64::is_finite);
+        let returns = match (self.config.local.scaffold, self.config.algorithm.correction) {
+            (true, _) => Some(("local.scaffold", "true")),
+            (false, Correction::D2) => Some(("algorithm.correction", "\"d2\"")),
+            (false, Correction::None) => None,
+        };
+        match returns {
+            Some(returns) if noise && privacy.target != Scope::Local => {
+                let target = if privacy.target == Scope::Mean { "\"mean\"" } else { "\"worst\"" };
+                Err(self.conflict(("privacy.target", target), returns, OWN_NOISE, LOCAL))
+            }
+            _ => Ok(()),
+        }
+    }
+
+    /// D² needs weights without negative eigenvalues.
+    fn correction(&self) -> Result<(), ConfigError> {
+        if self.config.algorithm.correction == Correction::None {
+            return Ok(());
+        }
+        let pair = ("algorithm.correction", "\"d2\"");
+        if !self.config.algorithm.kind.mixes_models() {
+            let why = "D² corrects mixing with neighbours";
+            return Err(self.conflict(self.kind().as_pair(), pair, why, "use `algorithm.kind = \"gossip\"`"));
+        }
+        if self.config.weights != Weights::LazyMetropolis {
+            let why = "D² does not converge where weights have negative eigenvalues";
+            let hint = "use `weights = \"lazy-metropolis\"`, which is (I + W)/2";
+            return Err(self.conflict(("weights", &self.config.weights.to_string()), pair, why, hint));
+        }
+        Ok(())
+    }
+
+    /// What is remembered of releases, and bits beside them, are real numbers; private choices have no price in masked rounds yet.
+    fn words(&self) -> Result<(), ConfigError> {
+        let privacy = &self.config.privacy;
+        let returns = if self.config.algorithm.correction == Correction::None {
+            None
+        } else {
+            Some("algorithm.correction")
+        };
+        let used = self.used().into_iter().map(|(key, _)| key).chain(returns);
+        let reals = ["local.scaffold", "privacy.clip_quantile", "algorithm.correction"];
+        if let Some(key) =
+            used.into_iter().find(|key| reals.contains(key) && privacy.noise == NoiseKind::Discrete)
+        {
+            let why = "it needs a node's own releases as real numbers";
+            let hint = "use `privacy.noise = \"gaussian\"` and `privacy.masking = \"none\"`";
+            return Err(self.conflict(("privacy.noise", "\"discrete\""), (key, ""), why, hint));
+        }
+        if self.config.clusters.slots > 1
+            && privacy.adjacency == Adjacency::Record
+            && privacy.masking == Masking::Pairwise
+        {
+            let why = "private choices at record level are not priced beside masks yet";
+            let hint = "use `privacy.unit = \"node\"`, where a choice costs nothing, or `privacy.masking = \"none\"`";
+            return Err(self.conflict(
+                ("privacy.masking", "\"pairwise\""),
+                ("clusters.slots", ""),
+                why,
+                hint,
+            ));
+        }
+        Ok(())
+    }
+
+    /// What is done here with a model needs one that this program computes.
+    fn foreign(&self) -> Result<(), ConfigError> {
+        if !matches!(self.config.model, ModelSpec::External { .. }) {
+            return Ok(());
+        }
+        let own = (self.config.personal.kind != PersonalKind::None).then_some("personal.kind");
+        let slots = (self.config.clusters.slots > 1).then_some("clusters.slots");
+        let d2 = (self.config.algorithm.correction != Correction::None).then_some("algorithm.correction");
+        let used = self.used().into_iter().map(|(key, _)| key);
+        match own.into_iter().chain(slots).chain(d2).chain(used).next() {
+            None => Ok(()),
+            Some(key) => {
+                let why = "only models that this program computes itself have it";
+                let hint = "leave it out, or use one of the built-in models";
+                Err(self.conflict(("model.kind", "\"external\""), (key, ""), why, hint))
+            }
+        }
+    }
+
+    /// The rules above know what a plain step does with a contribution.
+    fn steps(&self) -> Result<(), ConfigError> {
+        let plain = matches!(self.config.optimiser, OptimiserSpec::Sgd { radius: None });
+        let needs = self.config.algorithm.correction != Correction::None
+            || self.config.local.scaffold
+            || self.config.privacy.clip_quantile.is_some();
+        if plain || !needs {
+            return Ok(());
+        }
+        let why = "state that is kept beside the model follows plain steps only";
+        let used = self.used();
+        let key = used.first().map_or("algorithm.correction", |(key, _)| *key);
+        Err(self.conflict(
+            ("optimiser.kind", ""),
+            (key, ""),
+            why,
+            "use `optimiser.kind = \"sgd\"` without a radius",
+        ))
+    }
+}
+
+/// A key with its value in words.
+struct Shown(&'static str, String);
+
+impl Shown {
+    fn as_pair(&self) -> (&'static str, &str) {
+        (self.0, &self.1)
+    }
+}

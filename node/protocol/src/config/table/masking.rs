@@ -1,0 +1,187 @@
+//! Masks of rounds, and noise on integers. Keys that have no effect in a run are not shown in it.
+
+use privacy::network::masked::default_colluders;
+use toml::Value;
+
+use super::MOST_NODES;
+use crate::config::error::ConfigError;
+use crate::config::field::Special;
+use crate::config::form::{whole, word};
+use crate::config::keys::{Key, key};
+use crate::config::read::Reader;
+use crate::config::{Config, ExchangeKind, GridChoice, Masking, NoiseKind};
+
+pub(super) const KEYS: &[Key] = &[
+    key(
+        "privacy.masking",
+        "rounds: what hides contributions on their way, none or pairwise masks, of which only the total of a round is left; auto: masks from three nodes on, where there is noise",
+        &Special { read: read_masking, show: show_masking, takes: "none, pairwise, auto" },
+    )
+    .also(&["masks", "privacy.masks", "secure_aggregation"]),
+    key(
+        "privacy.noise",
+        "rounds, mean: noise of contributions, gaussian in floating point or discrete, on integers with exact probabilities; masks are always discrete",
+        &Special { read: read_noise, show: show_noise, takes: "gaussian, discrete" },
+    ),
+    key(
+        "privacy.colluders",
+        "masks: members that may pool what they know; privacy.epsilon is met against any so many",
+        &Special { read: read_colluders, show: show_colluders, takes: "whole number from 1" },
+    )
+    .because("fewer than a third of the members and at least one, as for agreement"),
+    key(
+        "privacy.least",
+        "masks: fewest honest members whose noise hides a contribution; with fewer, no data are added",
+        &Special { read: read_least, show: show_least, takes: "whole number from 1" },
+    ),
+    key(
+        "privacy.grid",
+        "masks, discrete noise: bits of a word",
+        &Special { read: read_grid, show: show_grid, takes: "auto, 32, 64" },
+    )
+    .because("32 bits where rounding then adds at most a hundredth to the sensitivity"),
+    key(
+        "privacy.largest",
+        "masks, discrete noise: largest coordinate of a contribution in clip norms; what is beyond is held there",
+        &Special { read: read_largest, show: show_largest, takes: "whole number from 1, or \"auto\"" },
+    ),
+];
+
+/// A row of the section before.
+pub(super) const EXCHANGE: Key = key(
+    "algorithm.exchange",
+    "masks: how words are added up: doubling (whole vectors); halving (parts, then gathered) is not there yet",
+    &Special { read: read_exchange, show: show_exchange, takes: "auto, doubling, halving" },
+);
+
+/// Words for masks; what is not there yet has none behind it.
+const MASKINGS: &[(&str, Said)] = &[
+    ("none", Said::Is(Masking::None)),
+    ("pairwise", Said::Is(Masking::Pairwise)),
+    ("auto", Said::Auto),
+    ("gopa", Said::NotThere),
+];
+
+/// What was said about masks.
+#[derive(Clone, Copy, PartialEq)]
+enum Said {
+    Is(Masking),
+    /// Masks where there is somebody to hide among and noise to hide by.
+    Auto,
+    NotThere,
+}
+
+/// Beside one other a contribution is hidden by both noises.
+const LEAST: u64 = 2;
+const NOISES: &[(&str, NoiseKind)] = &[("gaussian", NoiseKind::Gaussian), ("discrete", NoiseKind::Discrete)];
+const GRIDS: &[(&str, GridChoice)] =
+    &[("auto", GridChoice::Auto), ("32", GridChoice::Bits32), ("64", GridChoice::Bits64)];
+const EXCHANGES: &[(&str, ExchangeKind)] =
+    &[("auto", ExchangeKind::Auto), ("doubling", ExchangeKind::Doubling), ("halving", ExchangeKind::Halving)];
+
+fn read_masking(key: &'static str, reader: &Reader<'_>, config: &mut Config) -> Result<(), ConfigError> {
+    let said = reader.word(key, Said::Is(Masking::Unsaid), MASKINGS)?;
+    let rounds = config.algorithm.kind.has_totals();
+    config.privacy.masking = match said {
+        Said::Is(Masking::Pairwise) if config.algorithm.kind.is_comparison() => Masking::Unsaid,
+        Said::Is(masking) => masking,
+        Said::Auto if rounds && config.nodes >= 3 && has_noise(reader, config)? => Masking::Pairwise,
+        Said::Auto => Masking::Unsaid,
+        Said::NotThere => {
+            let why = "is for real-valued masks on graphs, which are not there yet";
+            let hint = "use `pairwise` with `algorithm.kind = \"rounds\"`, or `none`";
+            return Err(reader.bad(key, why.into(), Some(hint.into())));
+        }
+    };
+    Ok(())
+}
+
+/// Whether contributions get noise that masks can count on: integers are the only kind.
+fn has_noise(reader: &Reader<'_>, config: &Config) -> Result<bool, ConfigError> {
+    let gaussian = reader.is_given("privacy.noise")
+        && reader.word("privacy.noise", NoiseKind::Discrete, NOISES)? == NoiseKind::Gaussian;
+    let privacy = &config.privacy;
+    Ok(!gaussian && privacy.epsilon != Some(f64::INFINITY) && privacy.noise_multiplier != Some(0.0))
+}
+
+fn show_masking(config: &Config) -> Option<Value> {
+    let said = config.privacy.masking != Masking::Unsaid;
+    said.then(|| name_of(MASKINGS, &Said::Is(config.privacy.masking)))
+}
+
+fn read_noise(key: &'static str, reader: &Reader<'_>, config: &mut Config) -> Result<(), ConfigError> {
+    let default = match config.privacy.masking {
+        Masking::Unsaid | Masking::None => NoiseKind::Gaussian,
+        Masking::Pairwise => NoiseKind::Discrete,
+    };
+    config.privacy.noise = reader.word(key, default, NOISES)?;
+    Ok(())
+}
+
+fn show_noise(config: &Config) -> Option<Value> {
+    let discrete = config.privacy.noise == NoiseKind::Discrete;
+    discrete.then(|| name_of(NOISES, &config.privacy.noise))
+}
+
+fn read_colluders(key: &'static str, reader: &Reader<'_>, config: &mut Config) -> Result<(), ConfigError> {
+    let default = default_colluders(config.nodes as u64);
+    config.privacy.colluders = reader.count(key, default, 1..=MOST_NODES)? as usize;
+    Ok(())
+}
+
+fn read_least(key: &'static str, reader: &Reader<'_>, config: &mut Config) -> Result<(), ConfigError> {
+    config.privacy.least = reader.count(key, LEAST, 1..=MOST_NODES)? as usize;
+    Ok(())
+}
+
+fn read_grid(key: &'static str, reader: &Reader<'_>, config: &mut Config) -> Result<(), ConfigError> {
+    config.privacy.grid = reader.word(key, GridChoice::Auto, GRIDS)?;
+    Ok(())
+}
+
+fn show_grid(config: &Config) -> Option<Value> {
+    let shown = on_grid(config) || config.privacy.grid != GridChoice::Auto;
+    shown.then(|| name_of(GRIDS, &config.privacy.grid))
+}
+
+fn read_largest(key: &'static str, reader: &Reader<'_>, config: &mut Config) -> Result<(), ConfigError> {
+    config.privacy.largest = reader.count_or(key, "auto")?;
+    Ok(())
+}
+
+fn show_largest(config: &Config) -> Option<Value> {
+    let shown = on_grid(config) || config.privacy.largest.is_some();
+    shown.then(|| config.privacy.largest.map_or_else(|| word("auto"), whole))
+}
+
+fn read_exchange(key: &'static str, reader: &Reader<'_>, config: &mut Config) -> Result<(), ConfigError> {
+    config.algorithm.exchange = reader.word(key, ExchangeKind::Auto, EXCHANGES)?;
+    Ok(())
+}
+
+fn show_exchange(config: &Config) -> Option<Value> {
+    let given = config.algorithm.exchange != ExchangeKind::Auto;
+    given.then(|| name_of(EXCHANGES, &config.algorithm.exchange))
+}
+
+fn show_colluders(config: &Config) -> Option<Value> {
+    let (colluders, default) = (config.privacy.colluders, default_colluders(config.nodes as u64));
+    (is_masked(config) || colluders as u64 != default).then(|| whole(colluders))
+}
+
+fn show_least(config: &Config) -> Option<Value> {
+    (is_masked(config) || config.privacy.least as u64 != LEAST).then(|| whole(config.privacy.least))
+}
+
+fn is_masked(config: &Config) -> bool {
+    config.privacy.masking == Masking::Pairwise
+}
+
+fn on_grid(config: &Config) -> bool {
+    let kind = config.algorithm.kind;
+    config.privacy.noise == NoiseKind::Discrete && kind.takes_integers()
+}
+
+fn name_of<T: PartialEq>(words: &[(&'static str, T)], value: &T) -> Value {
+    word(words.iter().find(|(_, meant)| meant == value).map_or("", |(name, _)| name))
+}

@@ -1,0 +1,69 @@
+//! How contributions are made private.
+
+use std::sync::Arc;
+
+use learn::gradient::{ClippedSum, GradientError};
+use privacy::event::DpEvent;
+use privacy::mechanisms::grid::GridGaussian;
+use privacy::noise::NoiseSource;
+
+use super::Given;
+
+/// The mechanism of a run, the same at all nodes.
+#[derive(Debug, Clone)]
+pub enum Mechanism {
+    /// Gaussian noise on real numbers.
+    Reals,
+    /// Integer noise on a grid, as real numbers again.
+    DiscreteReals(Arc<OnGrid>),
+    /// Integer noise on a grid, as words of a ring: for masks.
+    Grid(Arc<OnGrid>),
+}
+
+/// A mechanism on a grid, and what its totals are divided by.
+#[derive(Debug, Clone)]
+pub struct OnGrid {
+    /// The mechanism.
+    pub mechanism: GridGaussian,
+    /// What a sum is divided by to be a mean over records; 1 at node level.
+    pub divisor: f64,
+}
+
+impl Mechanism {
+    /// Words on a grid, where contributions are such.
+    pub(crate) fn words(&self) -> Option<&Arc<OnGrid>> {
+        match self {
+            Self::Grid(on) => Some(on),
+            Self::Reals | Self::DiscreteReals(_) => None,
+        }
+    }
+
+    /// Releases a sum with noise of this multiplier.
+    ///
+    /// # Guarantee
+    /// As [`ClippedSum::release`], [`ClippedSum::release_discrete`] or [`ClippedSum::release_words`].
+    ///
+    /// # Assumes
+    /// As there.
+    pub(super) fn release(
+        &self,
+        sum: ClippedSum,
+        noise_multiplier: f64,
+        noise: &mut dyn NoiseSource,
+    ) -> Result<(Given, DpEvent), GradientError> {
+        Ok(match self {
+            Self::Reals => {
+                let (values, event) = sum.release(noise_multiplier, noise)?;
+                (Given::Reals(values), event)
+            }
+            Self::DiscreteReals(on) => {
+                let (values, event) = sum.release_discrete(noise_multiplier, &on.mechanism, noise)?;
+                (Given::Reals(values), event)
+            }
+            Self::Grid(on) => {
+                let (words, event) = sum.release_words(noise_multiplier, &on.mechanism, noise)?;
+                (Given::Words(words), event)
+            }
+        })
+    }
+}

@@ -1,0 +1,65 @@
+"""Callbacks of ``Node.run``: where the events of a node's log go. The loss is the node's own and not private: keep it to yourself."""
+
+from __future__ import annotations
+
+from typing import Any
+
+
+class _Losses:
+    """Takes the loss of every contribution and the ends of rounds."""
+
+    def event(self, event: dict[str, Any]) -> None:
+        round_ = event.get("round")
+        if round_ is None:
+            return
+        if event.get("event") == "released" and event.get("loss") is not None:
+            self.scalar("loss", float(event["loss"]), int(round_))
+        if event.get("event") == "round_done":
+            self.scalar("contributors", float(event["count"]), int(round_))
+
+    def scalar(self, name: str, value: float, step: int) -> None:
+        raise NotImplementedError
+
+    def close(self) -> None:
+        pass
+
+
+class TensorBoard(_Losses):
+    """Scalars for TensorBoard, by ``torch.utils.tensorboard`` or ``tensorboardX``."""
+
+    def __init__(self, folder: str) -> None:
+        try:
+            from torch.utils.tensorboard import SummaryWriter
+        except ImportError:
+            from tensorboardX import SummaryWriter
+        self._writer = SummaryWriter(folder)
+
+    def scalar(self, name: str, value: float, step: int) -> None:
+        self._writer.add_scalar(f"murmur/{name}", value, step)
+
+    def close(self) -> None:
+        self._writer.close()
+
+
+class Mlflow(_Losses):
+    """Metrics of the active MLflow run."""
+
+    def __init__(self) -> None:
+        import mlflow
+
+        self._mlflow = mlflow
+
+    def scalar(self, name: str, value: float, step: int) -> None:
+        self._mlflow.log_metric(f"murmur_{name}", value, step=step)
+
+
+class Wandb(_Losses):
+    """Metrics of a Weights & Biases run, by default the active one."""
+
+    def __init__(self, run: Any = None) -> None:
+        import wandb
+
+        self._log = (run or wandb).log
+
+    def scalar(self, name: str, value: float, step: int) -> None:
+        self._log({f"murmur/{name}": value, "round": step})

@@ -1,0 +1,76 @@
+//! What members are called: as the swarm file says, else as they say themselves over a channel that proves their key.
+
+use std::collections::BTreeMap;
+
+use libp2p::PeerId;
+use protocol::log::Declared;
+use protocol::{LogLine, PeerIx, RunEvent};
+
+use super::session::Clock;
+use super::{Driver, DriverError, Stage};
+use crate::swarm_file::Member;
+
+/// Names by identity. What the swarm file says stays: all members agreed on it.
+#[derive(Debug, Default)]
+pub(super) struct Names {
+    agreed: BTreeMap<PeerId, String>,
+    said: BTreeMap<PeerId, String>,
+}
+
+impl Names {
+    pub(super) fn of(roster: &[Member], (me, declared): (PeerId, &Declared)) -> Self {
+        let agreed = roster.iter().filter_map(|member| Some((member.peer, member.name.clone()?)));
+        let said = declared.name.clone().map(|name| (me, name));
+        Self { agreed: agreed.collect(), said: said.into_iter().collect() }
+    }
+
+    pub(super) fn get(&self, peer: &PeerId) -> Option<&String> {
+        self.agreed.get(peer).or_else(|| self.said.get(peer))
+    }
+
+    /// Names that all agreed on.
+    pub(super) fn agreed(&self) -> impl Iterator<Item = (&PeerId, &String)> {
+        self.agreed.iter()
+    }
+
+    /// Whether that was news.
+    fn learn(&mut self, peer: PeerId, name: String) -> bool {
+        !self.agreed.contains_key(&peer) && self.said.insert(peer, name.clone()) != Some(name)
+    }
+}
+
+impl Driver {
+    /// Puts at the head of the log what a report needs to know.
+    pub(super) fn declare(&mut self, me: PeerIx, (clock, begun_at): (Clock, u64)) -> Result<(), DriverError> {
+        let declared = Declared {
+            begun: begun_at / 1_000_000,
+            identity: self.me.to_base58(),
+            name: self.names.get(&self.me).cloned(),
+            ..self.declared.clone()
+        };
+        let line = |event| LogLine { time: clock.now(), node: Some(me), event };
+        self.journal.append(&line(RunEvent::Declared(Box::new(declared))))?;
+        let Stage::Running(session) = &self.stage else { return Ok(()) };
+        let members = session.roster.members().iter().enumerate();
+        let known: BTreeMap<PeerIx, String> =
+            members.filter_map(|(at, peer)| Some((at as PeerIx, self.names.get(peer)?.clone()))).collect();
+        for (&peer, name) in &known {
+            self.journal.append(&line(RunEvent::Named { peer, name: name.clone() }))?;
+        }
+        self.status.send_modify(|status| status.names = known);
+        Ok(())
+    }
+
+    /// Hears what a peer calls itself.
+    pub(super) fn learn_name(&mut self, peer: PeerId, name: Option<String>) -> Result<(), DriverError> {
+        let Some(name) = name.filter(|name| self.names.learn(peer, name.clone())) else { return Ok(()) };
+        let Stage::Running(session) = &self.stage else { return Ok(()) };
+        let (Some(at), Some(me)) = (session.roster.position(&peer), session.roster.position(&self.me)) else {
+            return Ok(());
+        };
+        let event = RunEvent::Named { peer: at, name: name.clone() };
+        self.journal.append(&LogLine { time: session.clock.now(), node: Some(me), event })?;
+        self.status.send_modify(|status| drop(status.names.insert(at, name)));
+        Ok(())
+    }
+}

@@ -1,0 +1,60 @@
+//! What is each node's own at the end of a simulation: its slot, its personal model, and how good they are on its own test part.
+
+use learn::personal::Figures;
+use learn::train::TrainError;
+use protocol::personal::{ClustersResult, Mine, PersonalResult, mine};
+use protocol::work::{Layout, own_slot};
+use protocol::{RunResult, Setup};
+use rayon::prelude::*;
+
+/// Figures over all nodes.
+#[derive(Debug, Default)]
+pub(crate) struct Owned {
+    personal: Option<PersonalResult>,
+    clusters: Option<ClustersResult>,
+}
+
+impl Owned {
+    pub(crate) fn in_result(self, result: RunResult) -> RunResult {
+        RunResult { personal: self.personal, clusters: self.clusters, ..result }
+    }
+}
+
+/// Makes every node's own models from those that it holds; nodes that lost theirs are left out.
+pub(crate) fn of_all<'m>(
+    setup: &Setup,
+    model_of: &(dyn Fn(usize) -> &'m Vec<f32> + Sync),
+) -> Result<Owned, TrainError> {
+    let slots = setup.layout.slots;
+    if setup.personal.is_none() && slots == 1 {
+        return Ok(Owned::default());
+    }
+    let made: Result<Vec<Option<(usize, Mine)>>, TrainError> = (0..setup.train.len())
+        .into_par_iter()
+        .map(|node| match model_of(node) {
+            model if model.is_empty() || !model.iter().all(|value| value.is_finite()) => Ok(None),
+            model => Ok(Some((node, mine(setup, node, model)?))),
+        })
+        .collect();
+    let made: Vec<(usize, Mine)> = made?.into_iter().flatten().collect();
+    let figures: Vec<Figures> = made.iter().filter_map(|(_, mine)| mine.figures).collect();
+    let turned = setup.config.turned;
+    let clusters = (slots > 1).then(|| {
+        let taken: Vec<(usize, usize)> = made.iter().map(|(node, mine)| (mine.slot, node % turned)).collect();
+        ClustersResult::of(slots, &taken, turned > 1)
+    });
+    Ok(Owned { personal: PersonalResult::of(&figures), clusters })
+}
+
+/// Of the models that nodes hold, the parts that they use: those in their slots.
+pub(crate) fn parts<'m>(setup: &Setup, models: impl Iterator<Item = (usize, &'m [f32])>) -> Vec<&'m [f32]> {
+    let layout = &setup.layout;
+    let own = |(node, vector): (usize, &'m [f32])| {
+        if *layout == Layout::plain(vector.len()) {
+            return vector;
+        }
+        let slot = own_slot(setup.model.as_ref(), layout, vector, &setup.train[node]).unwrap_or(0);
+        layout.part(vector, slot)
+    };
+    models.map(own).collect()
+}

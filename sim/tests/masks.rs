@@ -1,0 +1,207 @@
+//! Masked rounds in a simulation: totals to the bit, words that say nothing, and a price that does not depend on how a round goes.
+#![allow(clippy::unwrap_used, reason = "a test that cannot go on fails")]
+
+mod swarm;
+
+use std::collections::BTreeMap;
+use std::sync::Mutex;
+
+use protocol::account::Account;
+use protocol::rounds::Masks;
+use protocol::{LogLine, Numbers, PeerIx, RunEvent, Setup};
+use sim::{Delivery, Hook, Options, simulate_with};
+use swarm::{Run, run, setup};
+
+const MASKED: [&str; 3] = ["algorithm.kind=rounds", "privacy.masking=pairwise", "rounds=6"];
+
+fn masked(more: &[&str]) -> Setup {
+    setup(&[&MASKED, &["topology=exponential"][..], more].concat())
+}
+
+/// By place of a message (round, step, sender, receiver): its words.
+type Heard = BTreeMap<(u32, u32, PeerIx, PeerIx), Vec<u32>>;
+
+/// Keeps all words that are sent; with masks or without.
+struct Ear {
+    pretends: bool,
+    heard: Mutex<Heard>,
+}
+
+impl Ear {
+    fn new(pretends: bool) -> Self {
+        Self { pretends, heard: Mutex::default() }
+    }
+}
+
+impl Hook for Ear {
+    fn delivered(&self, delivery: &Delivery<'_>) {
+        if let Some(Numbers::Words(words)) = &delivery.message.numbers {
+            let place = (delivery.message.round, delivery.message.step, delivery.from, delivery.to);
+            self.heard.lock().unwrap().insert(place, words.as_32().unwrap().to_vec());
+        }
+    }
+
+    fn masks(&self, setup: &Setup, node: PeerIx, life: u32) -> Masks {
+        if self.pretends { Masks::DangerPretended } else { sim::seeded_masks(setup.config.seed, node, life) }
+    }
+}
+
+/// Log, models and all words of a run.
+fn listened(setup: &Setup, pretends: bool) -> (String, Vec<Vec<u32>>, Heard) {
+    let (mut log, ear) = (String::new(), Ear::new(pretends));
+    let mut sink = |line: &LogLine| log += &(serde_json::to_string(line).unwrap() + "\n");
+    let options = Options { check: true, ..Options::default() };
+    let finished = simulate_with(setup, &options, &ear, &mut sink, &mut |_| ()).unwrap();
+    let bits = |model: &Vec<f32>| model.iter().map(|value| value.to_bits()).collect();
+    (log, finished.models.iter().map(bits).collect(), ear.heard.into_inner().unwrap())
+}
+
+#[test]
+fn masks_change_no_bit_of_any_model_and_every_word_on_the_way() {
+    for nodes in ["nodes=3", "nodes=5", "nodes=8", "nodes=13"] {
+        let setup = masked(&[nodes]);
+        let (_, models, words) = listened(&setup, false);
+        let (_, clear_models, clear_words) = listened(&setup, true);
+        assert_eq!(models, clear_models, "{nodes}");
+        assert_eq!(words.len(), clear_words.len());
+        // The last messages of a round may be totals, handed to who was left over: those are the same, and only those.
+        let same: Vec<_> = words.iter().filter(|(place, words)| clear_words[place] == **words).collect();
+        let steps = |round: u32| words.keys().filter(|place| place.0 == round).map(|place| place.1).max();
+        assert!(same.iter().all(|((round, step, ..), _)| Some(*step) == steps(*round)), "{nodes}");
+        let changed = words.iter().filter(|(place, words)| clear_words[place] != **words);
+        for (place, words) in changed {
+            let equal = words.iter().zip(&clear_words[place]).filter(|(a, b)| a == b).count();
+            assert!(equal <= 2, "{equal} words of {place:?} are not masked");
+        }
+    }
+}
+
+/// Correlation of the numbers that words stand for.
+fn correlation(a: &[u32], b: &[u32]) -> f64 {
+    let centred = |words: &[u32]| -> Vec<f64> { words.iter().map(|&word| f64::from(word as i32)).collect() };
+    let (a, b) = (centred(a), centred(b));
+    let dot = |a: &[f64], b: &[f64]| a.iter().zip(b).map(|(a, b)| a * b).sum::<f64>();
+    dot(&a, &b) / (dot(&a, &a) * dot(&b, &b)).sqrt()
+}
+
+/// What is sent in the first step is one contribution. With N words an independent pair has a correlation of deviation 1/√N: six of them with
+/// probability below 2·10⁻⁹ for each of 48.
+#[test]
+fn no_message_shows_the_contribution_in_it() {
+    let setup = masked(&["nodes=8", "rounds=2", "privacy.noise_multiplier=0.5"]);
+    let (_, _, words) = listened(&setup, false);
+    let (_, _, clear) = listened(&setup, true);
+    let firsts: Vec<_> = words.iter().filter(|((_, step, ..), _)| *step == 0).collect();
+    assert_eq!(firsts.len(), 16);
+    for (place, words) in firsts {
+        let seen = correlation(words, &clear[place]).abs();
+        assert!(seen < 6.0 / (words.len() as f64).sqrt(), "{place:?}: {seen}");
+        // Without masks the same ear hears everything.
+        assert!(correlation(&clear[place], &clear[place]) > 0.99);
+    }
+    // All bytes of all messages before the last step: χ² with 255 degrees of freedom, beyond 400 with probability below 10⁻⁸; without masks far beyond.
+    let chi2 = |heard: &Heard| {
+        let mut counts = [0_f64; 256];
+        let early = heard.iter().filter(|((_, step, ..), _)| *step < 2);
+        let bytes = early.flat_map(|(_, words)| words.iter().flat_map(|word| word.to_le_bytes()));
+        bytes.for_each(|byte| counts[byte as usize] += 1.0);
+        let expected = counts.iter().sum::<f64>() / 256.0;
+        counts.iter().map(|count| (count - expected).powi(2) / expected).sum::<f64>()
+    };
+    assert!(chi2(&words) < 400.0, "{}", chi2(&words));
+    assert!(chi2(&clear) > 1000.0, "{}", chi2(&clear));
+}
+
+fn account(setup: &Setup, run: &Run) -> protocol::account::Summary {
+    let mut account = Account::new(setup.shape()).unwrap();
+    run.lines.iter().for_each(|line| account.push(line));
+    account.settle_final();
+    account.summary()
+}
+
+#[test]
+fn a_target_is_met_against_the_colluders_with_data_in_every_round() {
+    let setup = masked(&["privacy.noise_multiplier=0.5"]);
+    let config = protocol::config::Config {
+        privacy: protocol::config::PrivacyConfig {
+            epsilon: Some(3.0),
+            noise_multiplier: None,
+            ..setup.config.privacy.clone()
+        },
+        ..setup.config.clone()
+    };
+    for batch in [None, Some(20)] {
+        let setup = Setup::new(protocol::config::Config { batch_size: batch, ..config.clone() }).unwrap();
+        let run = run(&setup, 2);
+        assert_eq!(run.releases(16), vec![6; 16], "nobody is refused");
+        let summary = account(&setup, &run);
+        let coalition = summary.coalition.unwrap();
+        assert_eq!((coalition.members, coalition.analysis.as_str()), (5, "masked"));
+        assert!(coalition.epsilon <= 3.0 && coalition.epsilon > 2.8, "{}", coalition.epsilon);
+        assert!(summary.worst.epsilon < coalition.epsilon && coalition.epsilon < summary.local.epsilon);
+        assert_eq!(summary.worst.analysis, "masked");
+    }
+}
+
+/// By theory: a contribution among m costs one member 1/(m − 1), whether its round ends or not.
+#[test]
+fn a_broken_round_costs_what_a_clean_one_costs_and_who_comes_back_has_a_new_key() {
+    let faults = ["faults.crash=[{ nodes = [3, 7], at = \"30ms\", back = \"400ms\" }]", "rounds=40"];
+    let setup = masked(&faults);
+    let run = run(&setup, 2);
+    run.assert_learnt(16);
+    let broken = run.lines.iter().filter(|line| matches!(line.event, RunEvent::RoundBroken { .. })).count();
+    assert!(broken > 0, "a crash breaks a round");
+    let mut mu2 = vec![0.0; 16];
+    for line in &run.lines {
+        if let (Some(node), RunEvent::Released { among, .. }) = (line.node, &line.event) {
+            let among = among.unwrap();
+            assert!((14..=16).contains(&among));
+            mu2[node as usize] += 1.0 / (f64::from(among) - 1.0) / (0.5 * 0.5);
+        }
+    }
+    let summary = account(&setup, &run);
+    let worst = mu2.into_iter().fold(0.0, f64::max);
+    assert!((summary.worst.mu2 / worst - 1.0).abs() < 1e-6, "{} for {worst}", summary.worst.mu2);
+    assert!(run.faults().is_empty(), "{:?}", run.faults());
+}
+
+#[test]
+fn masked_rounds_survive_what_plain_ones_survive() {
+    for faults in [
+        &["faults.drop_prob=0.2"][..],
+        &["faults.online_prob=0.7", "faults.slot=100ms", "members.hostile=0"],
+        &["faults.crash=[{ fraction = 0.25, at = \"20ms\" }]"],
+        &["faults.duplicate_prob=0.2", "faults.reorder_prob=0.2", "faults.jitter=3ms"],
+    ] {
+        let setup = masked(&[faults, &["rounds=30", "privacy.noise_multiplier=0.1"]].concat());
+        let run = run(&setup, 2);
+        run.assert_learnt(10);
+        assert!(run.faults().is_empty(), "{faults:?}: {:?}", run.faults());
+    }
+}
+
+#[test]
+fn node_level_and_wide_words_learn_too() {
+    let setup = masked(&[
+        "privacy.adjacency=node",
+        "local_steps=3",
+        "privacy.grid=64",
+        "rounds=20",
+        "privacy.noise_multiplier=0.02",
+    ]);
+    run(&setup, 2).assert_learnt(16);
+}
+
+#[test]
+fn discrete_noise_without_masks_learns_as_well() {
+    let discrete = setup(&[
+        "algorithm.kind=rounds",
+        "rounds=12",
+        "privacy.noise=discrete",
+        "privacy.noise_multiplier=0.1",
+    ]);
+    run(&discrete, 2).assert_learnt(16);
+    let mean = setup(&["algorithm.kind=mean", "algorithm.mixing_steps=12", "privacy.noise=discrete"]);
+    assert_eq!(run(&mean, 2).releases(16), vec![1; 16]);
+}
