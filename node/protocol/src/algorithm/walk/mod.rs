@@ -236,6 +236,8 @@ impl Walk {
 
     /// Keeps everything that is needed to come back.
     fn save(&self, core: &mut Core) {
+        // A record that was asked for is among `records` below, so whoever comes back does not charge it again: it is charged here.
+        let recording = u32::from(self.contribution.is_recording());
         core.save(|core| {
             let copies = self.copies.iter().map(|copy| (&copy.sent, copy.to, copy.confirmed));
             let (members, model) = Kept::written((&self.passed, &self.over), copies, &self.model);
@@ -246,7 +248,7 @@ impl Walk {
                 version: self.hop + 1,
                 model,
                 records: core.next_record,
-                spent: core.budget.saved(0),
+                spent: core.budget.saved(recording),
                 before: None,
                 agreement: None,
             }
