@@ -183,6 +183,38 @@ fn matrix_factorisation_has_the_published_losses_on_florentine_families() {
     }
 }
 
+/// "1.73× for 2^10 users and 2^20-dimensional vectors, 1.98× for 2^14 users and 2^24."
+#[test]
+fn secure_aggregation_has_the_published_factors() {
+    let Some(out) = results_of("secure-aggregation") else { return };
+    let published = table(&out, "published.csv");
+    for (row, factor) in published.iter().zip([1.73, 1.98]) {
+        assert!((number(row, "factor") - factor).abs() < 0.005, "{row:?}");
+    }
+    // 64 members by halving: 2·(1 − 1/64)·32 bits for each of 16; doubling: six steps of 32.
+    let bytes = table(&out, "bytes.csv");
+    let row = rows(&bytes, "members", "64")[0];
+    assert_near(number(row, "halving"), 3.9375, 1e-5, "halving");
+    assert_near(number(row, "doubling"), 12.0, 1e-9, "doubling");
+}
+
+/// A sum of discrete Gaussians is within our bound of one, and our bound within the published one: the script convolves, the library states its own.
+#[test]
+fn sums_of_discrete_gaussians_are_as_near_to_one_as_the_lemma_says() {
+    let Some(out) = results_of("discrete-gaussian") else { return };
+    let bounds = table(&out, "bounds.csv");
+    let mut measured = 0;
+    for row in &bounds {
+        let (published, ours) = (number(row, "published"), number(row, "ours"));
+        assert!(
+            ours < published && (row["measured"].is_empty() || number(row, "measured") <= ours),
+            "{row:?}"
+        );
+        measured += usize::from(!row["measured"].is_empty());
+    }
+    assert_eq!(measured, 3, "{bounds:?}");
+}
+
 /// The script compares each fact with its formula and fails by itself; here only that it looked at all of them.
 #[test]
 fn classical_facts_hold() {
