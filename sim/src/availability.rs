@@ -1,7 +1,7 @@
 //! When a node is there: slots in which it is on or off, and outages that a scenario names.
 
 use protocol::PeerIx;
-use protocol::config::{Crash, Faults};
+use protocol::config::Faults;
 use rand_chacha::rand_core::Rng;
 
 use crate::error::SimError;
@@ -63,22 +63,29 @@ pub(crate) fn outages(faults: &Faults, nodes: usize, seed: u64) -> Result<Vec<(P
     for (number, crash) in faults.crash.iter().enumerate() {
         let back = crash.back.unwrap_or(u64::MAX).max(crash.at.saturating_add(1));
         let outage = Outage { at: crash.at, back, pause: crash.pause };
-        all.extend(members(crash, nodes, seed, number)?.into_iter().map(|node| (node, outage)));
+        let hit = chosen((&crash.nodes, crash.fraction), nodes, seed, ("crash", number))?;
+        all.extend(hit.into_iter().map(|node| (node, outage)));
     }
     all.sort_by_key(|&(node, outage)| (node, outage.at, outage.back));
     Ok(all)
 }
 
-fn members(crash: &Crash, nodes: usize, seed: u64, number: usize) -> Result<Vec<PeerIx>, SimError> {
-    if let Some(&node) = crash.nodes.iter().find(|&&node| node as usize >= nodes) {
-        return Err(SimError::NoSuchNode { fault: "crash", node, nodes });
+/// Nodes by name, or a random part of all: of an entry of the faults by its kind and place.
+pub(crate) fn chosen(
+    (named, fraction): (&[PeerIx], f64),
+    nodes: usize,
+    seed: u64,
+    (fault, number): (&'static str, usize),
+) -> Result<Vec<PeerIx>, SimError> {
+    if let Some(&node) = named.iter().find(|&&node| node as usize >= nodes) {
+        return Err(SimError::NoSuchNode { fault, node, nodes });
     }
-    if !crash.nodes.is_empty() {
-        return Ok(crash.nodes.clone());
+    if !named.is_empty() {
+        return Ok(named.to_vec());
     }
     let mut order: Vec<PeerIx> = (0..nodes as PeerIx).collect();
-    let mut stream = RootSeed(seed).stream(&format!("faults/crash/{number}"));
-    let count = (crash.fraction * nodes as f64).round() as usize;
+    let mut stream = RootSeed(seed).stream(&format!("faults/{fault}/{number}"));
+    let count = (fraction * nodes as f64).round() as usize;
     // The first part of a Fisher–Yates shuffle; the bias of a remainder below 2³² of 2⁶⁴ is nothing here.
     for place in 0..count.min(nodes) {
         order.swap(place, place + (stream.next_u64() % (nodes - place) as u64) as usize);
@@ -89,6 +96,8 @@ fn members(crash: &Crash, nodes: usize, seed: u64, number: usize) -> Result<Vec<
 
 #[cfg(test)]
 mod tests {
+    use protocol::config::Crash;
+
     use super::*;
 
     #[test]

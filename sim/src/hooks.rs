@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use learn::train::TrainError;
-use privacy::noise::NoiseSource;
+use privacy::noise::{NoiseSource, SeededNoise};
 use protocol::masks::Masks;
 use protocol::work::{Computed, Desk, Job, carry_out};
 use protocol::{Message, PeerIx, Settings, Setup, Time};
@@ -36,6 +36,13 @@ pub struct Due<'a> {
     pub job: &'a Job,
 }
 
+impl Due<'_> {
+    /// The noise of this contribution.
+    pub(crate) fn noise(&self) -> SeededNoise {
+        contribution_noise(self.setup.config.seed, self.node, self.count)
+    }
+}
+
 /// Ears and hands in a simulation: every method does what happens without it, unless it is written anew.
 ///
 /// With more than one thread, calls for different nodes come in any order; those for one node come in the order of virtual time. A hook that
@@ -51,9 +58,7 @@ pub trait Hook: Sync {
     /// # Errors
     /// What [`Work::contribute`](protocol::work::Work::contribute) refuses.
     fn contribution(&self, due: &Due<'_>, desk: &mut Desk<'_>) -> Result<Computed, TrainError> {
-        let setup = due.setup;
-        let mut noise = contribution_noise(setup.config.seed, due.node, due.count);
-        carry_out(setup.door.as_ref(), desk, due.job, &mut noise)
+        carry_out(due.setup.door.as_ref(), desk, due.job, &mut due.noise())
     }
 
     /// What a node goes by: the same at all nodes, but for limits of its own.

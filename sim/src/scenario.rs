@@ -1,6 +1,7 @@
 //! What a scenario says about single nodes, and how long a run may take.
 
 use protocol::PeerIx;
+use protocol::config::HostileKind;
 
 use crate::availability::{Outage, outages};
 use crate::error::SimError;
@@ -27,7 +28,9 @@ impl Limits {
         let crashes = faults.crash.iter().map(|crash| crash.back.unwrap_or(crash.at).max(crash.at));
         let splits = faults.partition.iter().map(|split| split.until);
         let slowness = faults.slow.iter().map(|slow| slow.factor).fold(1.0, f64::max);
-        let compute = (faults.compute as f64 * slowness) as u64;
+        let is_slow = faults.hostile.iter().any(|hostile| hostile.kind == HostileKind::Slow);
+        let slowest = if is_slow { timeouts.silence } else { 0 };
+        let compute = ((faults.compute as f64 * slowness) as u64).max(slowest);
         let wait = timeouts.give_up.saturating_add(timeouts.silence).saturating_add(compute);
         let rounds = u64::from(world.setup.settings.rounds) + EXTRA_ROUNDS;
         Self {
@@ -63,8 +66,12 @@ impl Specials {
                 slowness.push((node, slow.factor));
             }
         }
-        for &node in faults.hostile.iter().flat_map(|hostile| &hostile.nodes) {
-            check("hostile", node)?;
+        // As slow as the others bear: nine tenths of what they wait for.
+        let longest = 0.9 * world.setup.settings.timeouts.silence as f64 / faults.compute.max(1) as f64;
+        for (hostile, nodes) in faults.hostile.iter().zip(&world.hostile) {
+            if hostile.kind == HostileKind::Slow {
+                slowness.extend(nodes.iter().map(|&node| (node, longest.max(1.0))));
+            }
         }
         slowness.sort_by_key(|&(node, _)| node);
         Ok(Self { slowness, outages: outages(faults, nodes, world.seed)? })
@@ -74,8 +81,10 @@ impl Specials {
         let slowness = of_node(&self.slowness, node).map(|&(_, factor)| factor).product();
         let mut outages: Vec<Outage> = of_node(&self.outages, node).map(|&(_, outage)| outage).collect();
         outages.reverse();
-        let hostile = world.faults().hostile.iter().filter(|hostile| hostile.nodes.contains(&node));
-        let attacks: Vec<Attack> = hostile.map(Attack::new).collect();
+        let hostile = world.faults().hostile.iter().zip(&world.hostile);
+        let mine = hostile.filter(|(_, nodes)| nodes.contains(&node)).map(|(hostile, _)| hostile);
+        let attacks: Vec<Attack> =
+            mine.filter_map(|hostile| Attack::new(hostile, &world.setup.settings, node)).collect();
         let is_plain = outages.is_empty() && attacks.is_empty();
         let special = (!is_plain).then(|| Box::new(Special::new(outages, attacks)));
         Slot::new(node, world, slowness, special)

@@ -1,6 +1,6 @@
 //! One node and what the driver keeps for it: its clock, its work, its ledger, its line.
 
-use protocol::work::{Desk, Job, NodeState, Room};
+use protocol::work::{Desk, Job, NodeState, Room, Work};
 use protocol::{Body, Input, Message, Node, Output, PeerIx, Recipients, RunEvent, Snapshot, Time};
 
 use crate::availability::Outage;
@@ -278,7 +278,12 @@ impl Slot {
         self.contributions += 1;
         let (node, position) = (self.me as usize, self.me);
         let desk = &mut Desk { node, position, room: &mut *context.room, state: &mut self.state };
-        let (contribution, round) = (context.world.hook.contribution(&due, desk), job.round);
+        let liars = context.world.liars.as_ref().filter(|liars| liars.lies(self.me, self.now));
+        let contribution = match liars {
+            Some(liars) => liars.contribute(desk, &job, &mut due.noise()),
+            None => context.world.hook.contribution(&due, desk),
+        };
+        let round = job.round;
         // The node need not share its model with a job that is done.
         drop(job);
         match contribution {

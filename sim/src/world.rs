@@ -6,6 +6,7 @@ use protocol::{Node, PeerIx, Setup};
 use crate::availability::Slots;
 use crate::error::SimError;
 use crate::hooks::Hook;
+use crate::hostile::{self, Liars};
 use crate::links::Links;
 use privacy::noise::NoiseSource;
 
@@ -26,6 +27,10 @@ pub(crate) struct World<'a> {
     pub(crate) check: bool,
     /// Tokens of a walk; 0 elsewhere.
     pub(crate) tokens: usize,
+    /// Whom each entry of the hostile means.
+    pub(crate) hostile: Vec<Vec<PeerIx>>,
+    /// Members that lie inside their contributions.
+    pub(crate) liars: Option<Liars>,
     message_noise: bool,
 }
 
@@ -41,7 +46,11 @@ impl<'a> World<'a> {
         let faults = &setup.config.faults;
         let links = Links::new(faults, nodes, seed)?;
         let algorithm = &setup.settings.algorithm;
+        let hostile = hostile::members(faults, nodes, seed)?;
+        let liars = Liars::of(setup, |at| hostile[at].clone());
         Ok(Self {
+            hostile,
+            liars,
             setup,
             hook,
             seed,

@@ -92,9 +92,10 @@ impl Message {
     /// The round (of a walk the hop) whose contribution of the sender it carries, where it may carry one.
     pub fn contribution(&self) -> Option<u32> {
         match &self.body {
-            Body::Rounds(rounds::Say::Sum(_)) | Body::Gossip(gossip::Say::State) => Some(self.round),
+            Body::Rounds(say) => say.contributes().then_some(self.round),
+            Body::Gossip(gossip::Say::State) => Some(self.round),
             Body::Walk(walk::Say::Token(name)) => name.hop.checked_sub(1),
-            Body::Nudge | Body::NotYet | Body::Rounds(_) | Body::Walk(_) => None,
+            Body::Nudge | Body::NotYet | Body::Walk(_) => None,
         }
     }
 

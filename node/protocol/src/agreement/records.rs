@@ -6,8 +6,26 @@ use super::keys::{Kind, Signature, Statement};
 use super::sealed::Place;
 use crate::PeerIx;
 
-/// The longest exchange of any round: doubling has two steps more than log2 of the largest swarm.
-pub(super) const MOST_STEPS: usize = 66;
+/// The most entries of any round: in the open five for each other member, of at most 256; doubling has two steps more than log2 of the largest swarm.
+pub(super) const MOST_STEPS: usize = 5 * 256;
+
+/// From this step on a member sends the same to everybody, in rounds without sums: its contribution.
+pub(crate) const OPEN: u32 = 1 << 16;
+/// From this step on: what came by way of others.
+pub(crate) const PASSED: u32 = OPEN + (1 << 15);
+/// From this step on a member tells everybody what it has heard, by digest.
+pub(crate) const SETS: u32 = 1 << 17;
+
+/// A number for what one member tells another, by their positions among so many: both find the same, and nobody has one twice.
+pub(crate) fn open_step(members: usize, sender: usize, hearer: usize) -> u32 {
+    2 * ((sender + hearer) % members.max(1)) as u32 + u32::from(sender > hearer)
+}
+
+/// Digest of all contributions of a round, in order of members.
+pub(crate) fn set_fingerprint(mut parts: Vec<(PeerIx, Fingerprint)>) -> Fingerprint {
+    parts.sort_unstable();
+    Fingerprint::of_wire("murmur set 1", &parts)
+}
 
 /// One round as a member saw it.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]

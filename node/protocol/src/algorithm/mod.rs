@@ -16,6 +16,7 @@ use privacy::noise::NoiseSource;
 pub(crate) use fold::{Fold, Priced};
 pub(crate) use forecast::Forecast;
 pub(crate) use machine::Machine;
+pub(crate) use rounds::{MOST_ROBUST_MEMBERS, MOST_ROBUST_PARAMETERS};
 
 use crate::PeerIx;
 use crate::config::{AlgorithmKind, Config};

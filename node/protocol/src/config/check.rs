@@ -6,7 +6,7 @@ use topology::{Hint, ScheduleSpec};
 
 use super::error::ConfigError;
 use super::read::Reader;
-use super::{AlgorithmKind, Config, ExchangeKind, Masking, NoiseKind, differing, faults, keys};
+use super::{AlgorithmKind, Config, ExchangeKind, Masking, NoiseKind, differing, faults, keys, robust};
 use crate::work::Adjacency;
 
 /// Everything.
@@ -17,6 +17,7 @@ pub(super) fn all(reader: &Reader<'_>, config: &Config) -> Result<(), ConfigErro
     }
     config.partition.check().map_err(|error| partition(reader, &error))?;
     noise(reader)?;
+    robust::check(reader, config)?;
     masks(reader, config)?;
     discrete_noise(reader, config)?;
     local_steps(reader, config)?;

@@ -3,6 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use super::duration;
+use super::hostile::Hostile;
 use crate::PeerIx;
 
 /// A quiet LAN, in microseconds.
@@ -119,37 +120,6 @@ pub struct Partition {
     pub until: u64,
 }
 
-/// Nodes that misbehave.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct Hostile {
-    /// Which nodes.
-    pub nodes: Vec<PeerIx>,
-    /// How.
-    pub kind: HostileKind,
-    /// From when.
-    #[serde(default, with = "duration")]
-    pub from: u64,
-}
-
-/// Ways to misbehave: what is done to each outgoing message, or beside it.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum HostileKind {
-    /// Numbers become NaN.
-    Nan,
-    /// Numbers become huge.
-    Huge,
-    /// Vectors lose a number.
-    WrongLength,
-    /// Old messages are sent again.
-    Replay,
-    /// Messages of another run.
-    OtherRun,
-    /// Every message a thousand times.
-    Flood,
-}
-
 /// Whether nodes exist, parts are parts and times are in order.
 pub(super) fn check(faults: &Faults, nodes: usize) -> Result<(), (&'static str, String)> {
     let named = |key: &'static str, list: &[PeerIx]| match list.iter().find(|node| **node as usize >= nodes) {
@@ -184,5 +154,8 @@ pub(super) fn check(faults: &Faults, nodes: usize) -> Result<(), (&'static str, 
             return Err(("faults.partition", "`until` must be later than `from`".into()));
         }
     }
-    faults.hostile.iter().try_for_each(|hostile| named("faults.hostile", &hostile.nodes))
+    faults.hostile.iter().try_for_each(|hostile| {
+        named("faults.hostile", &hostile.nodes)?;
+        part("faults.hostile", hostile.fraction, &hostile.nodes)
+    })
 }

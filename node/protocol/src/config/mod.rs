@@ -14,18 +14,21 @@ mod faults;
 mod field;
 mod form;
 mod graph;
+mod hostile;
 mod keys;
 mod layer;
 mod masking;
 mod page;
 mod read;
+mod robust;
 mod show;
 mod table;
 #[cfg(test)]
 mod tests;
 
 pub use error::{ConfigError, Place};
-pub use faults::{Crash, Faults, Hostile, HostileKind, Partition, Slow};
+pub use faults::{Crash, Faults, Partition, Slow};
+pub use hostile::{Hostile, HostileKind};
 pub use keys::{Key, Whose, keys};
 pub use layer::Layer;
 pub use masking::{ExchangeKind, GridChoice, Masking, NoiseKind};
@@ -89,6 +92,8 @@ pub struct Config {
     pub clusters: ClustersConfig,
     /// What nodes do before they contribute, besides the number of steps.
     pub local: LocalConfig,
+    /// b: how many members may lie in what they contribute to `rounds`; `None`: no rule against it.
+    pub tolerate: Option<usize>,
     /// How many participants may be hostile; `None`: as many as can be borne.
     pub hostile: Option<u32>,
     /// How long to wait.
@@ -332,6 +337,7 @@ impl Config {
             personal: PersonalConfig::default(),
             clusters: ClustersConfig::default(),
             local: LocalConfig::default(),
+            tolerate: None,
             hostile: None,
             timeouts: Timeouts::default(),
             faults: Faults::default(),

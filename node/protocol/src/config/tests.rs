@@ -64,6 +64,7 @@ const EACH: &[(&str, &[&str])] = &[
     ),
     ("algorithm.check_in=0.5", &["privacy.adjacency=node"]),
     ("algorithm.exchange=doubling", &[]),
+    ("robust.tolerate=8", &[]),
     ("privacy.epsilon=3", &[]),
     ("privacy.delta=1e-6", &[]),
     ("privacy.noise_multiplier=1.5", &[]),
@@ -110,7 +111,10 @@ const EACH: &[(&str, &[&str])] = &[
     ),
     ("faults.slow=[{ nodes = [1], factor = 3 }]", &[]),
     ("faults.partition=[{ fraction = 0.5, from = \"1s\", until = \"2s\" }]", &[]),
-    ("faults.hostile=[{ nodes = [3], kind = \"wrong-length\", from = \"1ms\" }]", &[]),
+    (
+        "faults.hostile=[{ nodes = [3], kind = \"wrong-length\", from = \"1ms\" }, { fraction = 0.1, kind = \"push:0.3\" }]",
+        &[],
+    ),
 ];
 
 #[test]
@@ -239,6 +243,8 @@ fn bad_values_are_refused_with_key_value_and_place() {
         ("faults.crash=[{ nodes = [1], at = \"soon\" }]", ["faults.crash", "soon"]),
         ("faults.partition=[{ fraction = 0.5, from = 2, until = 1 }]", ["faults.partition", "later"]),
         ("faults.hostile=[{ nodes = [1], kind = \"rude\" }]", ["faults.hostile", "rude"]),
+        ("faults.hostile=[{ nodes = [1], kind = \"push\" }]", ["faults.hostile", "push:0.3"]),
+        ("faults.hostile=[{ kind = \"sign\" }]", ["faults.hostile", "`fraction`"]),
         ("local_steps=2", ["local_steps = 2", "privacy.unit"]),
         ("personal.lambda=-1", ["personal.lambda = -1", "not negative"]),
         ("personal.kind=ditto", ["ditto", "none, proximal"]),
@@ -360,6 +366,34 @@ fn masks_need_a_total_three_members_somebody_to_hide_behind_and_integers() {
     );
     // What a comparison has no use for does not stand in its way.
     assert_eq!(with(&[masks, "algorithm.kind=central"]).unwrap().privacy.masking, Masking::Unsaid);
+}
+
+#[test]
+fn a_rule_against_lies_needs_every_contribution_in_the_open() {
+    let tolerate = "robust.tolerate=8";
+    let config = with(&[tolerate]).unwrap();
+    assert_eq!((config.tolerate, config.privacy.target), (Some(8), crate::settings::Scope::Local));
+    for kind in ["gossip", "walk"] {
+        refused(&[tolerate, &format!("algorithm.kind={kind}")], &[kind, "use `algorithm.kind = \"rounds\"`"]);
+    }
+    refused(
+        &[tolerate, "privacy.masking=pairwise"],
+        &["privacy.masking = \"pairwise\"", "leave one of them out"],
+    );
+    for target in ["worst", "mean"] {
+        refused(
+            &[tolerate, &format!("privacy.target={target}")],
+            &[target, "sees every contribution", "\"local\""],
+        );
+    }
+    refused(&["robust.tolerate=32"], &["robust.tolerate = 32", "nodes = 64", "at most 31"]);
+    refused(&["robust.tolerate=1", "nodes=2"], &["nodes = 2", "at least 3"]);
+    refused(&["robust.tolerate=1", "nodes=257"], &["nodes = 257", "at most 256"]);
+    refused(&["robust.tolerate=0"], &["robust.tolerate = 0", "whole number from 1"]);
+    refused(&[tolerate, "clusters.slots=3"], &["clusters.slots = 3"]);
+    // Masks that nobody asked for stay off, and comparisons are left alone.
+    assert_eq!(with(&[tolerate, "privacy.masking=auto"]).unwrap().privacy.masking, Masking::Unsaid);
+    assert_eq!(with(&[tolerate, "algorithm.kind=central"]).unwrap().tolerate, None);
 }
 
 #[test]

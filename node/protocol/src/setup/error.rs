@@ -80,6 +80,16 @@ pub enum SetupError {
     /// A trainer that is not fit.
     #[error("cannot take the trainer")]
     External(#[from] ExternalError),
+    /// Vectors that are too long to go to every member.
+    #[error(
+        "`robust.tolerate` sends every contribution to every member, and this model has {parameters} parameters"
+    )]
+    TooLongForAll {
+        /// Its parameters.
+        parameters: usize,
+        /// As many may be.
+        most: usize,
+    },
     /// Whole batches where nobody knows how many records others have.
     #[error("`batch_size = \"all\"` needs to know how many records every node has")]
     NeedsBatchSize,
@@ -139,6 +149,9 @@ impl Hint for SetupError {
             Self::Clip(error) | Self::Grid(error) => error.hint(),
             Self::Budget(error) | Self::OwnLimit(error) => error.hint(),
             Self::External(error) => error.hint(),
+            Self::TooLongForAll { most, .. } => {
+                Some(format!("use a model of at most {most} parameters, or leave `robust.tolerate` out"))
+            }
             Self::NeedsBatchSize => Some(
                 "agree on a number, such as `batch_size = 32`: sums are divided by it at every node".into(),
             ),

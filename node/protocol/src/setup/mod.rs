@@ -31,7 +31,7 @@ use topology::schedule::RunKey;
 
 use crate::Time;
 use crate::account::{self, Planned, Shape};
-use crate::algorithm::Algorithm;
+use crate::algorithm::{Algorithm, MOST_ROBUST_PARAMETERS};
 use crate::config::Config;
 use crate::log::{LogLine, RunEvent};
 use crate::settings::{RunId, Scope, Settings};
@@ -282,6 +282,7 @@ impl Setup {
             hostile: config.hostile_members(),
             certify: config.faults.can_go_wrong(),
         };
+        robust(&config, settings.initial.len())?;
         let plan = plan::plan(&config, &shape(&config, &settings, rho), sizes)?;
         let mut work = work(&config, model.as_ref(), plan.planned.noise_multiplier, sizes)?;
         let layout = differing::layout(&config, model.as_ref());
@@ -317,6 +318,15 @@ impl Setup {
     /// What an account must know of the run besides its log.
     pub fn shape(&self) -> Shape {
         shape(&self.config, &self.settings, self.rho)
+    }
+}
+
+/// Every vector goes to every member where members may lie in them.
+fn robust(config: &Config, parameters: usize) -> Result<(), SetupError> {
+    let most = MOST_ROBUST_PARAMETERS;
+    match config.tolerate {
+        Some(_) if parameters > most => Err(SetupError::TooLongForAll { parameters, most }),
+        _ => Ok(()),
     }
 }
 

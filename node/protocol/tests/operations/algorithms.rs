@@ -5,6 +5,7 @@ use std::sync::Arc;
 use learn::optimiser::{OptimiserSpec, StepSizes};
 use privacy::event::DpEvent;
 use protocol::account::Price;
+use protocol::rounds::Robust;
 use protocol::{
     Algorithm, BudgetRule, GossipSettings, RoundsSettings, RunId, Scope, Settings, StepRule, Timeouts,
     Values, WalkSettings,
@@ -14,7 +15,7 @@ use topology::{Graph, Schedule, WalkKernel, Weights};
 
 use crate::NODES;
 
-pub(crate) const ALGORITHMS: [&str; 3] = ["rounds", "gossip", "walk"];
+pub(crate) const ALGORITHMS: [&str; 4] = ["rounds", "gossip", "walk", "robust"];
 
 /// Most contributions of one node.
 pub(crate) const LIMIT: u64 = 3;
@@ -27,6 +28,9 @@ pub(crate) fn settings(name: &str) -> Settings {
     let graph = Arc::new(Graph::from_edges(NODES, &edges).unwrap().0);
     let (algorithm, rounds) = match name {
         "rounds" => (Algorithm::Rounds(RoundsSettings::new(ROUNDS)), ROUNDS),
+        "robust" => {
+            (Algorithm::Rounds(RoundsSettings::new(ROUNDS).with_robust(Robust { tolerate: 1 })), ROUNDS)
+        }
         "gossip" => {
             let schedule = Arc::new(Schedule::fixed(graph, &Weights::Metropolis, 2).unwrap());
             let mut settings = GossipSettings::new(schedule, NODES).unwrap();

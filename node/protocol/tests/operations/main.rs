@@ -73,7 +73,7 @@ proptest! {
 #[test]
 fn random_operations_reach_releases_crashes_faults_and_the_end_of_the_budget() {
     let mut runner = proptest::test_runner::TestRunner::deterministic();
-    let (mut released, mut refused, mut faults, mut records) = ([0; 3], [0; 3], [0; 3], 0);
+    let (mut released, mut refused, mut faults, mut records) = ([0; 4], [0; 4], [0; 4], 0);
     for _ in 0..64 {
         let list: Vec<Operation> = operations(1_600).new_tree(&mut runner).unwrap().current();
         for (at, name) in ALGORITHMS.iter().enumerate() {

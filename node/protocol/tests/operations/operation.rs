@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use proptest::prelude::*;
-use protocol::rounds::{Agreed, Say};
+use protocol::rounds::{Agreed, Say, What};
 use protocol::{Body, Digest, Message, Numbers, RunId, Values, agreement, walk};
 
 /// One thing that happens.
@@ -119,6 +119,11 @@ impl Forgery {
 fn set_counters(body: &mut Body, to: u32) {
     match body {
         Body::Rounds(Say::Sum(sum)) => sum.epoch = to,
+        Body::Rounds(Say::Robust(said)) => match &mut said.what {
+            What::Mine { count } => *count = to,
+            What::Want { of } | What::Passed { of, .. } => *of = to,
+            What::Heard { .. } => said.epoch = to,
+        },
         Body::Rounds(Say::Model { version }) => *version = to,
         Body::Walk(walk::Say::Token(name) | walk::Say::Here(name) | walk::Say::Safe(name)) => {
             if to.is_multiple_of(2) { name.hop = to } else { name.generation = to }
@@ -135,6 +140,10 @@ fn set_digest(body: &mut Body) {
     let other = Digest::of_text("forged");
     match body {
         Body::Rounds(Say::Sum(sum)) => sum.start = other,
+        Body::Rounds(Say::Robust(said)) => match &mut said.what {
+            What::Heard { set } => set.0[0] ^= 1,
+            What::Mine { .. } | What::Want { .. } | What::Passed { .. } => said.start = other,
+        },
         Body::Rounds(Say::Fetch { digest }) => digest.0[0] ^= 1,
         Body::Rounds(Say::Agreement(said)) => {
             let mut bytes = said.0.to_bytes();

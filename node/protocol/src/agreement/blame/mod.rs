@@ -9,11 +9,15 @@
 //! 4. Silence, or models that differ: followed from who waits to whom that one waits for, to the last pair.
 //!    Links fail too, and machines start again: for whom several wait, one pair is enough.
 //!
+//! What rounds without sums add to it is in `open`.
+//!
 //! # Guarantee
 //! Each pair of 1 to 3 has a hostile end, so an honest member is in at most f of them. No pair of two honest
 //! members is among them, whatever the others state.
 //! # Assumes
 //! Honest members check sums before they pass them on, and state what they sent and heard.
+
+mod open;
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -55,6 +59,7 @@ pub(super) fn blame(standings: &Standings<'_>, before: &Decision, tools: (&Chart
         standings.iter().filter(|(member, _)| before.has_seat(**member)).map(|(&m, &s)| (m, s)).collect();
     contradicting_partners(&seats, before, tools, &mut blame);
     contradicting_sums(&seats, before, &mut blame);
+    open::contradicting_themselves(&seats, before, &mut blame);
     let mut awaited: BTreeMap<PeerIx, PeerIx> = BTreeMap::new();
     let records = seats.iter().flat_map(|(&m, s)| rounds(s, before).map(move |record| (m, record)));
     for (member, record) in records {
@@ -64,6 +69,10 @@ pub(super) fn blame(standings: &Standings<'_>, before: &Decision, tools: (&Chart
                 blame.accusations.insert((member, trouble.with));
                 blame.contradictions.insert(pair(member, trouble.with));
             }
+            // In the open everybody waits for everybody, and for nothing else.
+            Some(trouble) if open::is_first_word(trouble) => {
+                blame.silences.insert(pair(member, trouble.with));
+            }
             Some(_) => {
                 if let Some((waiting, silent)) = last_pair(&seats, member, record) {
                     awaited.entry(silent).or_insert(waiting);
@@ -72,8 +81,9 @@ pub(super) fn blame(standings: &Standings<'_>, before: &Decision, tools: (&Chart
             None => {}
         }
     }
-    let silences = awaited.into_iter().map(|(silent, waiting)| pair(waiting, silent));
-    blame.silences = silences.filter(|pair| !blame.contradictions.contains(pair)).collect();
+    blame.silences.extend(awaited.into_iter().map(|(silent, waiting)| pair(waiting, silent)));
+    blame.silences.retain(|pair| !blame.contradictions.contains(pair));
+    open::owing(&seats, before, &mut blame);
     blame
 }
 

@@ -7,8 +7,8 @@ use super::say::Agreed;
 use super::trace::sum_fingerprint;
 use super::{Phase, Rounds, Say};
 use crate::agreement::{
-    self, Agreement, Ask, Certificate, Credentials, Fault, Input, Output, Place, Signature, Standing,
-    TroubleKind, sum_statement,
+    self, Agreement, Ask, Certificate, Credentials, Fault, Fingerprint, Input, Output, Place, Signature,
+    Standing, TroubleKind, sum_statement,
 };
 use crate::core::Core;
 use crate::event::{FaultKind, RunEvent};
@@ -88,11 +88,38 @@ impl Rounds {
         to: PeerIx,
         (count, numbers): (u32, &Numbers),
     ) -> Option<Signature> {
-        let machine = self.agreeing.machine.as_ref().filter(|machine| machine.decision().signs(round))?;
-        let sum = sum_fingerprint(count, numbers);
+        self.signs(round).then(|| self.sign_sum((round, step), to, sum_fingerprint(count, numbers)))?
+    }
+
+    /// Whether sums of a round are signed.
+    pub(super) fn signs(&self, round: u32) -> bool {
+        self.agreeing.machine.as_ref().is_some_and(|machine| machine.decision().signs(round))
+    }
+
+    /// My signature under what has this digest.
+    pub(super) fn sign_sum(
+        &self,
+        (round, step): (u32, u32),
+        to: PeerIx,
+        sum: Fingerprint,
+    ) -> Option<Signature> {
+        let (machine, credentials) =
+            self.agreeing.machine.as_ref().zip(self.agreeing.credentials.as_ref())?;
         let statement = sum_statement(self.place_of(machine, round), step, to, sum);
-        let credentials = self.agreeing.credentials.as_ref()?;
         Some(credentials.keys.sign(&statement.bytes(&credentials.charter)))
+    }
+
+    /// Whether `from` signed what has this digest for `to`.
+    pub(super) fn is_sum_signed(
+        &self,
+        (round, step): (u32, u32),
+        (from, to): (PeerIx, PeerIx),
+        (sum, signature): (Fingerprint, Option<Signature>),
+    ) -> bool {
+        let known = self.agreeing.machine.as_ref().zip(self.agreeing.credentials.as_ref());
+        let Some(((machine, credentials), signature)) = known.zip(signature) else { return false };
+        let statement = sum_statement(self.place_of(machine, round), step, to, sum);
+        credentials.keys.verifies(from, &statement.bytes(&credentials.charter), &signature)
     }
 
     /// Whether a sum has the signature that its round asks for.
@@ -103,16 +130,8 @@ impl Rounds {
         from: PeerIx,
         heard: &Heard,
     ) -> bool {
-        let Some(machine) = self.agreeing.machine.as_ref().filter(|it| it.decision().signs(round)) else {
-            return true;
-        };
-        let Some((credentials, signature)) = self.agreeing.credentials.as_ref().zip(heard.said.signature)
-        else {
-            return false;
-        };
-        let sum = sum_fingerprint(heard.said.count, &heard.numbers);
-        let statement = sum_statement(self.place_of(machine, round), step, me, sum);
-        credentials.keys.verifies(from, &statement.bytes(&credentials.charter), &signature)
+        let sum = || sum_fingerprint(heard.said.count, &heard.numbers);
+        !self.signs(round) || self.is_sum_signed((round, step), (from, me), (sum(), heard.said.signature))
     }
 
     fn place_of(&self, machine: &Agreement, round: u32) -> Place {
@@ -124,11 +143,12 @@ impl Rounds {
     fn tell_place(&mut self, core: &Core) {
         let awaited = match &self.phase {
             Phase::Exchanging(exchange) => exchange.waiting.map(|(peer, _)| peer),
+            Phase::Hearing(_) => self.robust.awaited(),
             _ => None,
         };
         let (holding, now) = (self.model.version(), core.now);
         if let Some(machine) = &mut self.agreeing.machine
-            && matches!(self.phase, Phase::Contributing | Phase::Exchanging(_))
+            && matches!(self.phase, Phase::Contributing | Phase::Exchanging(_) | Phase::Hearing(_))
         {
             machine.handle(now, Input::Holding(holding));
             machine.handle(now, Input::Awaiting(awaited));
@@ -176,6 +196,9 @@ impl Rounds {
     pub(super) fn call_about(&mut self, core: &mut Core, reason: &str, kind: TroubleKind, with: PeerIx) {
         if let Phase::Exchanging(exchange) = &self.phase {
             self.trace.trouble(kind, with, exchange.step);
+        } else if matches!(self.phase, Phase::Hearing(_)) {
+            let apart = self.apart.clone();
+            self.robust.leave(kind, with, &apart);
         }
         self.call_assembly(core, reason, Some(with));
     }
@@ -197,7 +220,7 @@ impl Rounds {
             model,
             before,
             next_round: self.next_round.max(self.unused),
-            rounds: self.trace.records(),
+            rounds: self.robust.records().unwrap_or_else(|| self.trace.records()),
             tokens: Vec::new(),
             proofs: Vec::new(),
             leaving: self.agreeing.leaving,

@@ -15,7 +15,6 @@ impl Rounds {
     /// All sums are in: everybody takes the same step.
     pub(super) fn finish_round(&mut self, core: &mut Core) {
         let Phase::Exchanging(exchange) = std::mem::replace(&mut self.phase, Phase::Waiting) else { return };
-        let start = self.model.digest();
         let (sum, divisor, count) = match exchange.sum {
             Carried::Reals(sum) => (sum, exchange.count, exchange.count),
             Carried::Words(total) => match self.unmasked(core, &total) {
@@ -24,16 +23,27 @@ impl Rounds {
             },
         };
         let silent = self.members.len().saturating_sub(count as usize);
+        self.step(core, (sum, divisor), count);
+        if self.released.take().is_some() {
+            let leverages = Leverages::new(exchange.plan, silent);
+            self.settling = Some(Settling { members: self.members.clone(), leverages });
+        }
+        self.next(core);
+    }
+
+    /// The step that all take, with the sum of so many contributions; `count` added data.
+    pub(super) fn step(&mut self, core: &mut Core, (sum, divisor): (Vec<f32>, u32), count: u32) {
+        let start = self.model.digest();
         self.model.advance(&core.settings, sum, divisor);
         let (round, epoch, end) = (self.round, self.epoch, self.model.digest());
         core.log(RunEvent::RoundDone { round, epoch, start, end, count });
         self.trace.done();
         // That everybody was in this round from the same model proves the round before.
         self.settle(core, true);
-        if self.released.take().is_some() {
-            let leverages = Leverages::new(exchange.plan, silent);
-            self.settling = Some(Settling { members: self.members.clone(), leverages });
-        }
+    }
+
+    /// After a round: the next one, or a stop for somebody who knocked.
+    pub(super) fn next(&mut self, core: &mut Core) {
         let stops = self.agreeing.boundary.is_some_and(|boundary| self.next_round >= boundary);
         if stops && self.model.version() < core.settings.rounds {
             self.call_assembly(core, "somebody knocked", None);
@@ -70,7 +80,7 @@ impl Rounds {
 
     /// Gives up the round that is under way, if one is.
     pub(super) fn break_round(&mut self, core: &mut Core, reason: &str, missing: Option<PeerIx>) {
-        if !matches!(self.phase, Phase::Contributing | Phase::Exchanging(_)) {
+        if !matches!(self.phase, Phase::Contributing | Phase::Exchanging(_) | Phase::Hearing(_)) {
             return;
         }
         let (round, epoch, start) = (self.round, self.epoch, self.model.digest());

@@ -54,6 +54,7 @@ impl Machine for Rounds {
     fn on_refused(&mut self, core: &mut Core, from: PeerIx) {
         let waited_for = match &self.phase {
             Phase::Exchanging(exchange) => exchange.waiting.is_some_and(|(peer, _)| peer == from),
+            Phase::Hearing(_) => self.robust.owes(from),
             _ => false,
         };
         if waited_for && core.accused.contains(&from) {
@@ -68,6 +69,7 @@ impl Machine for Rounds {
             Phase::Exchanging(exchange) => {
                 exchange.waiting.map(|(_, patience)| patience.again.min(patience.until))
             }
+            Phase::Hearing(patience) => Some(patience.again.min(patience.until)),
             Phase::Assembling => Some(self.agreeing.ends),
             Phase::Fetching { patience, .. } => Some(patience.again.min(self.agreeing.ends)),
         };

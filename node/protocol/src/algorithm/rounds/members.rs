@@ -30,6 +30,7 @@ impl Rounds {
         self.early.forget_before(decision.next_round, decision.epoch);
         self.sent.clear();
         self.trace.clear();
+        self.robust.forget();
         self.forget_assembly();
         if matches!(self.phase, Phase::Over) {
             return self.save(core);

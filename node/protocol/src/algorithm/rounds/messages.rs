@@ -21,6 +21,7 @@ impl Rounds {
             (Body::Rounds(Say::Model { .. }), Some(Numbers::Reals(values))) => {
                 self.on_model(core, from, &values);
             }
+            (Body::Rounds(Say::Robust(said)), numbers) => self.on_said(core, from, place.0, (*said, numbers)),
             (Body::Rounds(Say::Key(told)), _) => self.on_key(core, from, &told),
             (Body::Rounds(Say::Agreement(said)), _) => self.on_agreement(core, from, &said),
             (Body::Rounds(Say::Fetch { digest }), _) => self.on_fetch(core, from, *digest),
@@ -33,6 +34,11 @@ impl Rounds {
         if let Phase::Exchanging(exchange) = &mut self.phase
             && let Some((peer, patience)) = &mut exchange.waiting
             && *peer == from
+        {
+            patience.until = core.now.after(core.settings.timeouts.silence).min(patience.latest);
+        }
+        if let Phase::Hearing(patience) = &mut self.phase
+            && self.robust.awaited() == Some(from)
         {
             patience.until = core.now.after(core.settings.timeouts.silence).min(patience.latest);
         }
@@ -77,7 +83,7 @@ impl Rounds {
     }
 
     /// A sum of an earlier round: repeated, or from somebody who lost the thread.
-    fn on_late(&mut self, core: &mut Core, from: PeerIx, round: u32) {
+    pub(super) fn on_late(&mut self, core: &mut Core, from: PeerIx, round: u32) {
         core.tolerates(from, round);
         if round.saturating_add(REPEATED_AFTER) <= self.round && !self.is_stuck(core) {
             // No round goes on without every member, so the sender was in the rounds since.
@@ -100,7 +106,10 @@ impl Rounds {
 
     /// Whether the node is in a round, which cannot end without every member.
     pub(super) fn waits_for_members(&self) -> bool {
-        matches!(self.phase, Phase::Meeting(_) | Phase::Contributing | Phase::Exchanging(_))
+        matches!(
+            self.phase,
+            Phase::Meeting(_) | Phase::Contributing | Phase::Exchanging(_) | Phase::Hearing(_)
+        )
     }
 
     /// Whether the round does not get on. A word about an old round that comes while it does was only slow: who is behind says it again, and
@@ -110,7 +119,7 @@ impl Rounds {
     }
 
     /// Somebody is in an earlier epoch, or in a later one.
-    fn on_other_epoch(&mut self, core: &mut Core, from: PeerIx, epoch: u32) {
+    pub(super) fn on_other_epoch(&mut self, core: &mut Core, from: PeerIx, epoch: u32) {
         if !core.tolerates(from, 0) {
             return;
         }

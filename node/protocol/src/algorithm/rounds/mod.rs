@@ -14,6 +14,7 @@
 
 mod agreeing;
 mod carried;
+pub(crate) mod danger;
 mod ending;
 mod exchange;
 mod fold;
@@ -26,6 +27,7 @@ mod messages;
 mod model;
 mod objections;
 mod plan;
+pub(crate) mod robust;
 mod say;
 mod settings;
 mod trace;
@@ -48,6 +50,7 @@ use crate::{PeerIx, Time};
 
 use agreeing::Agreeing;
 use carried::Carried;
+pub use danger::Tongue;
 use exchange::{Early, Exchange, Heard, Sent};
 pub(crate) use fold::RoundsFold;
 use leverage::Leverages;
@@ -55,6 +58,8 @@ use masks::Wearing;
 pub use masks::{Hidden, MaskKey, MaskSecret, MaskSettings, Masks};
 use model::SharedModel;
 pub use model::first_model;
+pub(crate) use robust::{MOST_MEMBERS as MOST_ROBUST_MEMBERS, MOST_PARAMETERS as MOST_ROBUST_PARAMETERS};
+pub use robust::{Robust, Said, What};
 pub use say::{Agreed, KeyTold, Say, Sum};
 pub use settings::RoundsSettings;
 use trace::Trace;
@@ -83,6 +88,8 @@ pub(crate) struct Rounds {
     early: Early,
     sent: Sent,
     trace: Trace,
+    /// Rounds in the open.
+    robust: robust::State,
     agreeing: Agreeing,
     came_back: bool,
     /// Masks, where the driver gave some.
@@ -97,6 +104,8 @@ enum Phase {
     /// The contribution is being computed or recorded.
     Contributing,
     Exchanging(Box<Exchange>),
+    /// Contributions are told to all.
+    Hearing(Patience),
     /// Roster and model are being agreed on; who has no seat asks for one.
     Assembling,
     /// The model of the decision is not here.
@@ -131,6 +140,7 @@ impl Rounds {
             early: Early::default(),
             sent: Sent::default(),
             trace: Trace::default(),
+            robust: robust::State::default(),
             agreeing: Agreeing::default(),
             came_back: false,
             wearing: None,
@@ -268,6 +278,10 @@ impl Rounds {
     }
 
     fn exchange(&mut self, core: &mut Core, sum: Carried, count: u32) {
+        let sum = match (sum, rounds_settings(&core.settings).robust) {
+            (Carried::Reals(contribution), Some(_)) => return self.open(core, contribution, count),
+            (sum, _) => sum,
+        };
         let Ok(position) = self.members.binary_search(&core.me) else {
             return self.call_assembly(core, "this node has no seat", None);
         };
@@ -347,6 +361,7 @@ impl Rounds {
         match &mut self.phase {
             Phase::Waiting | Phase::Contributing | Phase::Over => {}
             Phase::Meeting(_) => self.meeting_tick(core),
+            Phase::Hearing(_) => self.hearing_tick(core),
             Phase::Exchanging(exchange) => {
                 let Some((peer, patience)) = &mut exchange.waiting else { return };
                 let peer = *peer;

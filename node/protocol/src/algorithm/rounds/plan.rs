@@ -11,6 +11,7 @@ use privacy::{gdp, rdp};
 use super::RoundsSettings;
 use super::leverage::plan_of;
 use super::masks::Masked;
+use super::robust::RobustForecast;
 use crate::account::plan::{Figures, Found, LARGEST, MOST_NODES, PlanError, Question, UP, least, named};
 use crate::account::{Prices, ReleaseKind, Shape, Tally};
 use crate::algorithm::Forecast;
@@ -27,9 +28,10 @@ impl Forecast for RoundsSettings {
         &self,
         question: &Question<'_>,
         (epsilon, scope): (f64, Scope),
-        _local: &Found,
+        local: &Found,
     ) -> Result<Option<Found>, PlanError> {
         match &self.masks {
+            None if self.robust.is_some() => RobustForecast.noise(question, (epsilon, scope), local),
             Some(masks) => Masked(masks).noise(question, (epsilon, scope)),
             None => calibrated(question, epsilon, scope),
         }
@@ -37,6 +39,7 @@ impl Forecast for RoundsSettings {
 
     fn figures(&self, shape: &Shape, local: f64) -> Result<Figures, PlanError> {
         match &self.masks {
+            None if self.robust.is_some() => RobustForecast.figures(shape, local),
             Some(masks) => Masked(masks).figures(shape, local),
             None => Ok(figures(shape, local)),
         }
@@ -55,7 +58,7 @@ impl Forecast for RoundsSettings {
         if let Some(masks) = &self.masks {
             return Masked(masks).own_rule(shape, (epsilon, scope), name);
         }
-        if scope == Scope::Local || !(2..=MOST_NODES).contains(&shape.nodes) {
+        if self.robust.is_some() || scope == Scope::Local || !(2..=MOST_NODES).contains(&shape.nodes) {
             return Ok(None);
         }
         Ok(match ReleaseKind::of(&shape.release) {

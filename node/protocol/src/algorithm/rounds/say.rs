@@ -5,6 +5,7 @@ use std::sync::Arc;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 use super::masks::MaskKey;
+use super::robust::Said;
 use crate::agreement::{self, Fingerprint, Signature};
 use crate::numbers::Load;
 use crate::values::Digest;
@@ -28,6 +29,8 @@ pub enum Say {
     },
     /// The key of this process for masks, before the first decision.
     Key(Box<KeyTold>),
+    /// What is said in rounds that bear liars.
+    Robust(Box<Said>),
 }
 
 impl Say {
@@ -38,6 +41,7 @@ impl Say {
             Self::Fetch { .. } => "fetch",
             Self::Model { .. } => "model",
             Self::Key(_) => "key",
+            Self::Robust(said) => said.kind(),
         }
     }
 
@@ -45,6 +49,7 @@ impl Say {
         match self {
             Self::Sum(_) => Load::Vector,
             Self::Model { .. } => Load::Model,
+            Self::Robust(said) => said.load(),
             Self::Agreement(_) | Self::Fetch { .. } | Self::Key(_) => Load::Nothing,
         }
     }
@@ -53,7 +58,16 @@ impl Say {
     pub(crate) fn bytes(&self) -> u64 {
         match self {
             Self::Agreement(said) => said.0.to_bytes().len() as u64,
-            Self::Sum(_) | Self::Fetch { .. } | Self::Model { .. } | Self::Key(_) => 0,
+            Self::Sum(_) | Self::Fetch { .. } | Self::Model { .. } | Self::Key(_) | Self::Robust(_) => 0,
+        }
+    }
+
+    /// Whether a contribution of the sender may be in it.
+    pub(crate) fn contributes(&self) -> bool {
+        match self {
+            Self::Sum(_) => true,
+            Self::Robust(said) => said.contributes(),
+            Self::Agreement(_) | Self::Fetch { .. } | Self::Model { .. } | Self::Key(_) => false,
         }
     }
 }

@@ -7,6 +7,7 @@ use topology::schedule::{Plan, RunKey};
 use super::RoundsFold;
 use super::leverage::plan_apart;
 use super::masks::{MaskSettings, MaskedFold};
+use super::robust::{Pool, Robust, RobustFold};
 use crate::PeerIx;
 use crate::agreement::{Charter, Credentials};
 use crate::algorithm::Fold;
@@ -21,6 +22,9 @@ pub struct RoundsSettings {
     charter: Arc<OnceLock<Arc<Charter>>>,
     /// Masks, where there are any.
     pub(crate) masks: Option<MaskSettings>,
+    /// How contributions are put together, where members may lie in them.
+    pub(super) robust: Option<Robust>,
+    pub(super) pool: Arc<Pool>,
 }
 
 /// The plan of each round, made by whichever participant asks first: a simulation has thousands in one process. The plan follows from the
@@ -38,14 +42,22 @@ impl RoundsSettings {
     /// For a run of so many rounds, without masks.
     pub fn new(rounds: u32) -> Self {
         let plans = Arc::new(Plans((0..rounds).map(|_| OnceLock::new()).collect()));
-        Self { plans, charter: Arc::default(), masks: None }
+        Self { plans, charter: Arc::default(), masks: None, robust: None, pool: Arc::default() }
     }
 
     /// As a configuration says.
     pub(crate) fn of(config: &Config) -> Self {
         let PrivacyConfig { masking, colluders, least, .. } = config.privacy;
         let masks = (masking == Masking::Pairwise).then_some(MaskSettings { colluders, least });
-        Self { masks, ..Self::new(config.rounds) }
+        let robust = config.tolerate.map(|tolerate| Robust { tolerate });
+        Self { masks, robust, ..Self::new(config.rounds) }
+    }
+
+    /// The same with a rule that bears so many liars.
+    #[must_use]
+    pub fn with_robust(mut self, robust: Robust) -> Self {
+        self.robust = Some(robust);
+        self
     }
 
     /// The same with masks.
@@ -58,6 +70,7 @@ impl RoundsSettings {
     /// An empty fold over the log of a run.
     pub(crate) fn fold(&self) -> Box<dyn Fold> {
         match self.masks {
+            None if self.robust.is_some() => Box::new(RobustFold::default()),
             None => Box::new(RoundsFold::default()),
             Some(_) => Box::new(MaskedFold::default()),
         }

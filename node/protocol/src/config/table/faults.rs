@@ -64,8 +64,8 @@ pub(super) const KEYS: &[Key] = &[
     .simulated(),
     key(
         "faults.hostile",
-        "list of {nodes, kind, from}; kind: nan, huge, wrong-length, replay, other-run, flood",
-        &In(at!(faults.hostile), Tables(&["nodes", "kind", "from"])),
+        "list of {nodes or fraction, kind, from}; kind: nan, huge, wrong-length, replay, other-run, flood, malformed; sign, label, alie:Z, push:X (lies in contributions); forged-model, forged-decision, false-standing, zero-count, equivocation, silence, high-numbers, false-accusation, slow",
+        &In(at!(faults.hostile), Tables(&["nodes", "fraction", "kind", "from"])),
     )
     .simulated(),
 ];

@@ -85,7 +85,7 @@ fn read_masking(key: &'static str, reader: &Reader<'_>, config: &mut Config) -> 
     config.privacy.masking = match said {
         Said::Is(Masking::Pairwise) if config.algorithm.kind.is_comparison() => Masking::Unsaid,
         Said::Is(masking) => masking,
-        Said::Auto if rounds && config.nodes >= 3 && has_noise(reader, config)? => Masking::Pairwise,
+        Said::Auto if rounds && may_hide(config) && has_noise(reader, config)? => Masking::Pairwise,
         Said::Auto => Masking::Unsaid,
         Said::NotThere => {
             let why = "is for real-valued masks on graphs, which are not there yet";
@@ -94,6 +94,11 @@ fn read_masking(key: &'static str, reader: &Reader<'_>, config: &mut Config) -> 
         }
     };
     Ok(())
+}
+
+/// Whether there is somebody to hide among, and nobody who must see what is hidden.
+fn may_hide(config: &Config) -> bool {
+    config.nodes >= 3 && config.tolerate.is_none()
 }
 
 /// Whether contributions get noise that masks can count on: integers are the only kind.

@@ -13,6 +13,7 @@ mod members;
 mod partition;
 mod personal;
 mod privacy;
+mod robust;
 mod timeouts;
 
 use super::keys::Key;
@@ -24,6 +25,7 @@ pub(super) const SECTIONS: &[&[Key]] = &[
     learning::KEYS,
     algorithm::KEYS,
     &[masking::EXCHANGE],
+    robust::KEYS,
     privacy::KEYS,
     masking::KEYS,
     personal::KEYS,

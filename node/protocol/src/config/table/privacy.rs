@@ -6,7 +6,7 @@ use super::STORY;
 use crate::config::Config;
 use crate::config::error::ConfigError;
 use crate::config::field::{In, Special, at};
-use crate::config::form::Otherwise::{By, Is};
+use crate::config::form::Otherwise::By;
 use crate::config::form::{Number, Optional, Word};
 use crate::config::keys::{Key, key};
 use crate::config::read::{NOT_NEGATIVE, POSITIVE, Reader, Rule};
@@ -71,7 +71,7 @@ pub(super) const KEYS: &[Key] = &[
         &In(
             at!(privacy.target),
             Word {
-                otherwise: Is(Scope::Worst),
+                otherwise: By(target),
                 words: &[("worst", Scope::Worst), ("mean", Scope::Mean), ("local", Scope::Local)],
             },
         ),
@@ -97,6 +97,11 @@ fn read_epsilon(key: &'static str, reader: &Reader<'_>, config: &mut Config) -> 
     let given = reader.optional(key, rule)?;
     config.privacy.epsilon = given.or((!reader.is_given("privacy.noise_multiplier")).then_some(2.0));
     Ok(())
+}
+
+/// Where every member sees every contribution there is one loss.
+fn target(config: &Config) -> Scope {
+    if config.tolerate.is_some() { Scope::Local } else { Scope::Worst }
 }
 
 /// A node's one value stands for all its records.

@@ -1,7 +1,15 @@
-//! Nodes that do not follow the protocol: what becomes of their messages on the way out.
+//! Nodes that do not follow the protocol: what becomes of their messages on the way out, and of their contributions ([`Liars`]).
 
-use protocol::config::{Hostile, HostileKind};
-use protocol::{Message, Numbers, PeerIx, RunId, Values};
+mod lies;
+
+use protocol::config::{Faults, Hostile, HostileKind};
+use protocol::danger::Tongue;
+use protocol::{Message, Numbers, PeerIx, RunId, Settings, Values};
+
+pub use lies::Liars;
+
+use crate::availability::chosen;
+use crate::error::SimError;
 
 /// Copies of each message that a flood sends.
 const FLOOD: u32 = 1_000;
@@ -14,18 +22,43 @@ const OLD: u32 = 2;
 /// As a number of a model: finite, and far from anything honest.
 const HUGE: f32 = 1e30;
 
+/// What is wrong with numbers, in turn.
+const MALFORMED: [HostileKind; 4] =
+    [HostileKind::Nan, HostileKind::Huge, HostileKind::WrongLength, HostileKind::OtherRun];
+
+/// Whom each entry of `faults.hostile` means.
+pub(crate) fn members(faults: &Faults, nodes: usize, seed: u64) -> Result<Vec<Vec<PeerIx>>, SimError> {
+    let entries = faults.hostile.iter().enumerate();
+    entries
+        .map(|(at, hostile)| chosen((&hostile.nodes, hostile.fraction), nodes, seed, ("hostile", at)))
+        .collect()
+}
+
 /// One way in which a node misbehaves.
 pub(crate) struct Attack {
     kind: HostileKind,
     from: u64,
+    /// What it says about members, models and sums, where it lies about these.
+    tongue: Option<Tongue>,
+    said: usize,
     kept: Vec<(PeerIx, Message)>,
     next: usize,
     copies_left: u32,
 }
 
 impl Attack {
-    pub(crate) fn new(hostile: &Hostile) -> Self {
-        Self { kind: hostile.kind, from: hostile.from, kept: Vec::new(), next: 0, copies_left: FLOOD_TOTAL }
+    /// `None` where all that is wrong with the node is what it contributes, and when.
+    pub(crate) fn new(hostile: &Hostile, settings: &Settings, me: PeerIx) -> Option<Self> {
+        let on_the_way = !lies::is_lie(hostile.kind) && hostile.kind != HostileKind::Slow;
+        on_the_way.then(|| Self {
+            kind: hostile.kind,
+            from: hostile.from,
+            tongue: Tongue::new(settings, me, hostile.kind),
+            said: 0,
+            kept: Vec::new(),
+            next: 0,
+            copies_left: FLOOD_TOTAL,
+        })
     }
 
     /// Whether it has begun.
@@ -40,7 +73,15 @@ impl Attack {
         mut message: Message,
         send: &mut dyn FnMut(PeerIx, Message),
     ) {
-        match self.kind {
+        if let Some(tongue) = &mut self.tongue {
+            return tongue.say(to, message, send);
+        }
+        self.said += usize::from(message.numbers.is_some());
+        let kind = match self.kind {
+            HostileKind::Malformed => MALFORMED[self.said % MALFORMED.len()],
+            kind => kind,
+        };
+        match kind {
             HostileKind::Nan => replace(&mut message, |values| vec![f32::NAN; values.len()]),
             HostileKind::Huge => replace(&mut message, |values| vec![HUGE; values.len()]),
             HostileKind::WrongLength => {
@@ -53,6 +94,8 @@ impl Attack {
                 self.copies_left -= copies;
                 (0..copies).for_each(|_| send(to, message.clone()));
             }
+            // Those that lie elsewhere.
+            _ => {}
         }
         send(to, message);
     }
@@ -84,7 +127,10 @@ mod tests {
     use super::*;
 
     fn sent(kind: HostileKind, count: u32) -> Vec<Message> {
-        let mut attack = Attack::new(&Hostile { nodes: vec![0], kind, from: 5 });
+        let config = protocol::config::Config::from_toml("nodes = 4", "a test").unwrap();
+        let settings = protocol::Setup::new(config).unwrap().settings;
+        let hostile = Hostile { nodes: vec![0], fraction: 0.0, kind, from: 5 };
+        let mut attack = Attack::new(&hostile, &settings, 0).unwrap();
         assert!(!attack.is_on(4) && attack.is_on(5));
         let mut all = Vec::new();
         for round in 0..count {
