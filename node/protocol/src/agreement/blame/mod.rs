@@ -9,11 +9,15 @@
 //! 4. Silence, or models that differ: followed from who waits to whom that one waits for, to the last pair.
 //!    Links fail too, and machines start again: for whom several wait, one pair is enough.
 //!
+//! After a masked round that left something between its masks, what is opened says who put it there ([`masked`]).
+//!
 //! # Guarantee
 //! Each pair of 1 to 3 has a hostile end, so an honest member is in at most f of them. No pair of two honest
 //! members is among them, whatever the others state.
 //! # Assumes
 //! Honest members check sums before they pass them on, and state what they sent and heard.
+
+mod masked;
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -37,7 +41,7 @@ pub(super) struct Blame {
     pub(super) accusations: BTreeSet<(PeerIx, PeerIx)>,
     /// One of the two, or their link, does not work.
     pub(super) silences: BTreeSet<Pair>,
-    /// Who lies, by signed sums.
+    /// Who lies, by signed sums or by its own words.
     pub(super) liars: BTreeSet<PeerIx>,
 }
 
@@ -55,6 +59,7 @@ pub(super) fn blame(standings: &Standings<'_>, before: &Decision, tools: (&Chart
         standings.iter().filter(|(member, _)| before.has_seat(**member)).map(|(&m, &s)| (m, s)).collect();
     contradicting_partners(&seats, before, tools, &mut blame);
     contradicting_sums(&seats, before, &mut blame);
+    masked::masked(&seats, before, &mut blame);
     let mut awaited: BTreeMap<PeerIx, PeerIx> = BTreeMap::new();
     let records = seats.iter().flat_map(|(&m, s)| rounds(s, before).map(move |record| (m, record)));
     for (member, record) in records {

@@ -48,8 +48,10 @@ impl Rounds {
         Wearing::mean(total, self.members.len(), &on.mechanism, on.divisor)
     }
 
-    /// A masked total that is none: members were told different things, or somebody lied. It shows nothing, and cost what it would have cost anyway.
+    /// A masked total that is none: members were told different things, or somebody lied. It shows nothing, and cost what it would have cost anyway. What
+    /// everybody states about it names who lied, or two of whom one did.
     pub(super) fn on_void(&mut self, core: &mut Core) {
+        self.trace.done();
         self.phase = Phase::Contributing;
         if let Some(wearing) = &mut self.wearing {
             wearing.forget();

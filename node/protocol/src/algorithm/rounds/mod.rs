@@ -255,7 +255,10 @@ impl Rounds {
         let masked = masked.and_then(|(on, worn)| worn.put_on(noisy, has_data, place, &on.mechanism));
         match masked {
             // How many added data is under the masks too.
-            Some(words) => self.exchange(core, Carried::Words(words), 0),
+            Some((words, opening)) => {
+                self.trace.masked(opening);
+                self.exchange(core, Carried::Words(words), 0);
+            }
             None => self.call_assembly(core, "there is no mask for this roster", None),
         }
     }

@@ -17,13 +17,13 @@ mod roster;
 mod settings;
 mod wearing;
 
-pub(super) use check::CHECK_WORDS;
+pub(super) use check::{CHECK_WORDS, split};
 pub(crate) use fold::MaskedFold;
 pub use keys::{MaskKey, MaskSecret};
 pub(super) use plan::Masked;
 pub use settings::{Hidden, MaskSettings};
 pub use wearing::Masks;
-pub(super) use wearing::Wearing;
+pub(super) use wearing::{Opening, Wearing};
 
 #[cfg(test)]
 mod tests;
