@@ -43,13 +43,21 @@ pub struct Opened {
     pub keys: Fingerprint,
     /// Digest of what else masks are bound to: round, model, grid.
     pub place: Fingerprint,
+    /// Which members share no masks, in order.
+    pub unmasked: Vec<(PeerIx, PeerIx)>,
     /// The masks shared with other members, in order; who is left out shares none.
     pub masks: Vec<SharedMask>,
     /// The sums of the record, in the same order.
     pub sums: Vec<OpenedStep>,
 }
 
-wire!(Opened { keys: Fingerprint, place: Fingerprint, masks: Vec<SharedMask>, sums: Vec<OpenedStep> });
+wire!(Opened {
+    keys: Fingerprint,
+    place: Fingerprint,
+    unmasked: Vec<(PeerIx, PeerIx)>,
+    masks: Vec<SharedMask>,
+    sums: Vec<OpenedStep>,
+});
 
 /// The mask on the zero words that two share: the smaller adds it, the other subtracts it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -94,13 +102,18 @@ impl OpenedSum {
 }
 
 impl Opened {
-    /// What member `by` has between its masks, by its own words: nothing, if it is honest. `None` where what it opens contradicts its record or itself.
+    /// What member `by` has between its masks, by its own words: nothing, if it is honest; and the zeros of what it held last. `None` where what it opens
+    /// contradicts its record or itself.
     ///
     /// # Guarantee
     /// What an honest member opens gives zeros, whatever others sent.
-    fn remainder(&self, by: PeerIx, record: &RoundRecord) -> Option<CheckWords> {
+    fn remainder(&self, by: PeerIx, record: &RoundRecord) -> Option<(CheckWords, Option<CheckWords>)> {
         let ordered = self.masks.windows(2).all(|pair| pair[0].with < pair[1].with);
-        if !ordered || self.sums.len() != record.steps.len() || self.sums.len() > MOST_STEPS {
+        let has_none = |mask: &SharedMask| self.unmasked.contains(&(by.min(mask.with), by.max(mask.with)));
+        if !ordered || self.masks.iter().any(has_none) {
+            return None;
+        }
+        if self.sums.len() != record.steps.len() || self.sums.len() > MOST_STEPS {
             return None;
         }
         // What it held last, and what it heard before it sent anything.
@@ -114,14 +127,14 @@ impl Opened {
                 return None;
             }
             let zeros = |sum: Option<OpenedSum>| sum.and_then(|sum| sum.zeros);
-            if let Some(sent) = zeros(opened.sent) {
+            let sent = zeros(opened.sent);
+            if let Some(sent) = sent {
                 if held.is_some_and(|held| held != sent) {
                     return None;
                 }
                 held = Some(sent);
                 own = own.or(Some(sent.minus(heard_before)));
             }
-            let sent = zeros(opened.sent);
             match (zeros(opened.heard), sent) {
                 (Some(heard), Some(sent)) => held = Some(sent.plus(heard)),
                 // Who has sent its own and hears again takes over.
@@ -133,12 +146,23 @@ impl Opened {
         let masks = self.masks.iter().fold(CheckWords::default(), |sum, mask| {
             if by < mask.with { sum.plus(mask.words) } else { sum.minus(mask.words) }
         });
-        Some(own.map_or(CheckWords::default(), |own| own.minus(masks)))
+        Some((own.map_or(CheckWords::default(), |own| own.minus(masks)), held))
+    }
+
+    /// Whether two that worked together state the same kind of round. What was `told` before the first decision may have been told differently to different members.
+    pub(super) fn is_of_one_kind(&self, other: &Self, told: bool) -> bool {
+        self.place == other.place && self.unmasked == other.unmasked && (told || self.keys == other.keys)
     }
 
     /// Whether what `by` opens can be what an honest member opens.
     pub(super) fn is_sound(&self, by: PeerIx, record: &RoundRecord) -> bool {
-        self.remainder(by, record) == Some(CheckWords::default())
+        self.remainder(by, record).is_some_and(|(left, _)| left == CheckWords::default())
+    }
+
+    /// Whether the round ended for `by` with a total that shows something between the masks.
+    pub(super) fn is_void(&self, by: PeerIx, record: &RoundRecord) -> bool {
+        let held = self.remainder(by, record).and_then(|(_, held)| held);
+        record.total.is_some() && held.is_some_and(|held| held != CheckWords::default())
     }
 
     /// The mask that it shares with another; none is zeros.

@@ -4,6 +4,7 @@ use serde::{Deserialize, Serialize};
 
 use super::duration;
 use crate::PeerIx;
+use crate::masks::Lie;
 
 /// A quiet LAN, in microseconds.
 pub(super) const SLOT: u64 = 1_000_000;
@@ -148,6 +149,24 @@ pub enum HostileKind {
     OtherRun,
     /// Every message a thousand times.
     Flood,
+    /// Masked rounds: its words that should be zero are not.
+    FalseZeros,
+    /// Masked rounds: its numbers are huge.
+    HugeWords,
+    /// Masked rounds: its words that should be zero are not, and it says that a mask which it shares with another is to blame.
+    FalseMask,
+}
+
+impl HostileKind {
+    /// What it lies about under masks, where nothing is done to messages.
+    pub fn lie(self) -> Option<Lie> {
+        match self {
+            Self::FalseZeros => Some(Lie::FalseZeros),
+            Self::HugeWords => Some(Lie::HugeWords),
+            Self::FalseMask => Some(Lie::FalseMask),
+            Self::Nan | Self::Huge | Self::WrongLength | Self::Replay | Self::OtherRun | Self::Flood => None,
+        }
+    }
 }
 
 /// Whether nodes exist, parts are parts and times are in order.

@@ -59,7 +59,7 @@ pub(super) fn blame(standings: &Standings<'_>, before: &Decision, tools: (&Chart
         standings.iter().filter(|(member, _)| before.has_seat(**member)).map(|(&m, &s)| (m, s)).collect();
     contradicting_partners(&seats, before, tools, &mut blame);
     contradicting_sums(&seats, before, &mut blame);
-    masked::masked(&seats, before, &mut blame);
+    let forgetful = masked::masked(&seats, before, &mut blame);
     let mut awaited: BTreeMap<PeerIx, PeerIx> = BTreeMap::new();
     let records = seats.iter().flat_map(|(&m, s)| rounds(s, before).map(move |record| (m, record)));
     for (member, record) in records {
@@ -78,6 +78,7 @@ pub(super) fn blame(standings: &Standings<'_>, before: &Decision, tools: (&Chart
         }
     }
     let silences = awaited.into_iter().map(|(silent, waiting)| pair(waiting, silent));
+    let silences = silences.chain(forgetful);
     blame.silences = silences.filter(|pair| !blame.contradictions.contains(pair)).collect();
     blame
 }

@@ -128,8 +128,8 @@ impl Traced {
         let sum = |told: &Option<Told>| told.as_ref().and_then(|told| opened_sum(told.count, &told.numbers));
         let sums =
             self.steps.iter().map(|at| OpenedStep { sent: sum(&at.sent), heard: sum(&at.heard) }).collect();
-        let Opening { keys, place, masks } = opening.clone();
-        Opened { keys, place, masks, sums }
+        let Opening { keys, place, unmasked, masks } = opening.clone();
+        Opened { keys, place, unmasked, masks, sums }
     }
 }
 

@@ -64,7 +64,7 @@ pub(super) const KEYS: &[Key] = &[
     .simulated(),
     key(
         "faults.hostile",
-        "list of {nodes, kind, from}; kind: nan, huge, wrong-length, replay, other-run, flood",
+        "list of {nodes, kind, from}; kind: nan, huge, wrong-length, replay, other-run, flood; in masked rounds false-zeros, huge-words, false-mask",
         &In(at!(faults.hostile), Tables(&["nodes", "kind", "from"])),
     )
     .simulated(),

@@ -10,7 +10,9 @@
 
 mod check;
 mod fold;
+pub mod inspection;
 mod keys;
+mod lies;
 mod pads;
 mod plan;
 mod roster;
@@ -20,6 +22,7 @@ mod wearing;
 pub(super) use check::{CHECK_WORDS, split};
 pub(crate) use fold::MaskedFold;
 pub use keys::{MaskKey, MaskSecret};
+pub use lies::Lie;
 pub(super) use plan::Masked;
 pub use settings::{Hidden, MaskSettings};
 pub use wearing::Masks;

@@ -204,3 +204,40 @@ fn the_price_is_known_before_the_round() {
         "of two each knows the other's part"
     );
 }
+
+/// Whether these of so many members are connected by the pairs that share masks.
+fn is_connected(of: &[PeerIx], unmasked: &[(PeerIx, PeerIx)]) -> bool {
+    let mut reached = vec![of[0]];
+    let mut at = 0;
+    while let Some(&here) = reached.get(at) {
+        at += 1;
+        let shares = |&&there: &&PeerIx| !unmasked.contains(&(here.min(there), here.max(there)));
+        let more: Vec<PeerIx> =
+            of.iter().filter(shares).filter(|it| !reached.contains(it)).copied().collect();
+        reached.extend(more);
+    }
+    reached.len() == of.len()
+}
+
+/// By enumeration of all coalitions: whoever watches, the others hide each other in one sum.
+#[test]
+fn who_shares_no_masks_leaves_nobody_alone() {
+    let members: Vec<PeerIx> = (0..8).collect();
+    let masks = MaskSettings { colluders: 2, least: 2 };
+    let apart = |pairs: &[(PeerIx, PeerIx)]| -> Vec<(PeerIx, PeerIx, u32)> {
+        pairs.iter().map(|&(one, other)| (one, other, u32::MAX)).collect()
+    };
+    let two = [(0, 6), (1, 6), (2, 7), (3, 7), (6, 7)];
+    // 6 lacks masks with three, half of the six that watchers leave.
+    assert!(masks.unmasked(&members, &apart(&two)).is_empty());
+    assert_eq!(masks.unmasked(&members, &apart(&two[..4])), two[..4]);
+    for watchers in 0..8 {
+        for other in 0..8 {
+            let rest: Vec<PeerIx> = (0..8).filter(|it| *it != watchers && *it != other).collect();
+            assert!(is_connected(&rest, &two[..4]), "{watchers} {other}");
+        }
+    }
+    // Those that are apart for a while share masks, and so does who has no seat.
+    assert!(masks.unmasked(&members, &[(0, 1, 70)]).is_empty());
+    assert!(masks.unmasked(&members[..6], &apart(&[(0, 6)])).is_empty());
+}

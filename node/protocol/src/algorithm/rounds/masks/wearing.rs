@@ -26,13 +26,14 @@ pub enum Masks {
 pub(in crate::algorithm::rounds) struct Opening {
     pub(in crate::algorithm::rounds) keys: Fingerprint,
     pub(in crate::algorithm::rounds) place: Fingerprint,
+    pub(in crate::algorithm::rounds) unmasked: Vec<(PeerIx, PeerIx)>,
     pub(in crate::algorithm::rounds) masks: Vec<SharedMask>,
 }
 
 impl Opening {
-    fn new(of: &Use<'_>) -> Self {
+    fn new(of: &Use<'_>, unmasked: &[(PeerIx, PeerIx)]) -> Self {
         let place = Fingerprint::of("murmur mask place 1", &of.place());
-        Self { keys: Fingerprint::default(), place, masks: Vec::new() }
+        Self { keys: Fingerprint::default(), place, unmasked: unmasked.to_vec(), masks: Vec::new() }
     }
 }
 
@@ -43,11 +44,13 @@ pub(in crate::algorithm::rounds) struct Wearing {
     known: BTreeMap<PeerIx, MaskKey>,
     /// Of the epoch that is under way.
     pads: Option<(u32, Pads)>,
+    /// Who shares no masks in this epoch.
+    unmasked: Vec<(PeerIx, PeerIx)>,
 }
 
 impl Wearing {
     pub(in crate::algorithm::rounds) fn new(masks: Masks) -> Self {
-        Self { masks, known: BTreeMap::new(), pads: None }
+        Self { masks, known: BTreeMap::new(), pads: None, unmasked: Vec::new() }
     }
 
     /// What to tell others; `None` where masks are pretended.
@@ -93,6 +96,7 @@ impl Wearing {
         members: &[PeerIx],
         unmasked: Vec<(PeerIx, PeerIx)>,
     ) {
+        self.unmasked.clone_from(&unmasked);
         let Masks::Real(secret) = &self.masks else { return };
         if self.pads.as_ref().is_some_and(|(made_for, _)| *made_for == epoch) {
             return;
@@ -126,7 +130,7 @@ impl Wearing {
         let mut words = noisy.into_words();
         let mut zeros = check::zeros(words.size());
         check::append_count(&mut words, has_data);
-        let mut opening = Opening::new(&of);
+        let mut opening = Opening::new(&of, &self.unmasked);
         match (&self.masks, &self.pads) {
             (Masks::DangerPretended, _) => {}
             (Masks::Real(_), Some((_, pads))) => {
