@@ -1,7 +1,7 @@
 //! What all nodes of a simulation share and none changes.
 
 use protocol::config::Faults;
-use protocol::{Node, PeerIx, Setup};
+use protocol::{Node, PeerIx, Setup, Time};
 
 use crate::availability::Slots;
 use crate::error::SimError;
@@ -86,11 +86,13 @@ impl<'a> World<'a> {
 
     /// The node with the masks of its life, where rounds are masked.
     pub(crate) fn with_masks(&self, node: Node, me: PeerIx, life: u32) -> Node {
-        if self.setup.settings.algorithm.is_masked() {
-            node.with_masks(self.hook.masks(self.setup, me, life))
-        } else {
-            node
+        if !self.setup.settings.algorithm.is_masked() {
+            return node;
         }
+        let node = node.with_masks(self.hook.masks(self.setup, me, life));
+        let hostile = self.faults().hostile.iter().filter(|hostile| hostile.nodes.contains(&me));
+        let lies = hostile.filter_map(|hostile| Some((hostile.kind.lie()?, Time(hostile.from))));
+        lies.fold(node, |node, (lie, from)| node.danger_lying(lie, from))
     }
 
     /// When a node is there to do what it wants to do at `time`.

@@ -90,5 +90,5 @@ pub mod danger {
 
 /// Masks of totals: keys, and what they hide.
 pub mod masks {
-    pub use crate::algorithm::rounds::{Hidden, MaskKey, MaskSecret, MaskSettings, Masks};
+    pub use crate::algorithm::rounds::{Hidden, Lie, MaskKey, MaskSecret, MaskSettings, Masks, inspection};
 }

@@ -12,7 +12,7 @@ use crate::core::Core;
 use crate::event::RunEvent;
 use crate::message::Message;
 use crate::recipients::Recipients;
-use crate::rounds::Masks;
+use crate::rounds::{Lie, Masks};
 use crate::settings::Settings;
 use crate::values::Values;
 use crate::work::{Computed, Job};
@@ -148,6 +148,13 @@ impl Node {
     #[must_use]
     pub fn with_masks(mut self, masks: Masks) -> Self {
         self.machine.wear(masks);
+        self
+    }
+
+    /// The same participant as a member that lies under masks from some time on: for tests and simulations.
+    #[must_use]
+    pub fn danger_lying(mut self, lie: Lie, from: Time) -> Self {
+        self.machine.danger_lie(lie, from);
         self
     }
 

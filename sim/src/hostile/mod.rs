@@ -87,6 +87,8 @@ impl Attack {
             HostileKind::WrongLength => {
                 replace(&mut message, |values| values[..values.len().saturating_sub(1)].to_vec());
             }
+            // They lie where they make their words.
+            HostileKind::FalseZeros | HostileKind::HugeWords | HostileKind::FalseMask => {}
             HostileKind::OtherRun => message.run = RunId(!message.run.0),
             HostileKind::Replay => self.replay(to, &message, send),
             HostileKind::Flood => {

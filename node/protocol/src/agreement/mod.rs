@@ -34,6 +34,7 @@ mod knocks;
 mod machine;
 mod memory;
 mod message;
+mod opened;
 mod orders;
 mod outcome;
 mod proof;
@@ -58,6 +59,7 @@ pub use keys::{BadKey, Ballot, Ed25519, Keys, Kind, Signature, Statement, is_quo
 pub use machine::{Agreement, Fault, Input, Output};
 pub use memory::Memory;
 pub use message::{Ask, Boundary, HeardList, Message, TurnMessage, Turns};
+pub use opened::{CheckWords, Opened, OpenedStep, OpenedSum, SharedMask};
 pub use orders::repaired_order;
 pub use proof::{Proof, Twice, Unjustified};
 pub use quorum::{Electorate, hostile_by_default};

@@ -3,6 +3,7 @@
 use super::Fingerprint;
 use super::codec::{wire, wire_choice};
 use super::keys::{Kind, Signature, Statement};
+use super::opened::Opened;
 use super::sealed::Place;
 use crate::PeerIx;
 
@@ -38,13 +39,16 @@ pub struct RoundRecord {
     pub total: Option<Fingerprint>,
     /// What ended it before.
     pub trouble: Option<Trouble>,
+    /// What is opened about a masked round.
+    pub opened: Option<Opened>,
 }
 
 wire!(RoundRecord {
     round: u32,
     steps: Vec<StepRecord>,
     total: Option<Fingerprint>,
-    trouble: Option<Trouble>
+    trouble: Option<Trouble>,
+    opened: Option<Opened>,
 });
 
 /// One step of an exchange.

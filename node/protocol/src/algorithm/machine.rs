@@ -2,7 +2,7 @@
 
 use crate::agreement::{Certificate, Credentials};
 use crate::core::Core;
-use crate::masks::Masks;
+use crate::masks::{Lie, Masks};
 use crate::node::{Input, Snapshot};
 use crate::settings::Settings;
 use crate::{PeerIx, Time};
@@ -40,6 +40,9 @@ pub(crate) trait Machine: Send {
 
     /// Takes masks, where the algorithm has a use for them.
     fn wear(&mut self, _masks: Masks) {}
+
+    /// Makes it a member that lies about its own words from some time on, where the algorithm has masks that hide it.
+    fn danger_lie(&mut self, _lie: Lie, _from: Time) {}
 
     /// The memory of a vector that is not needed any more.
     fn spare_memory(&mut self) -> Option<Vec<f32>> {

@@ -7,6 +7,7 @@ use serde::{Deserialize, Serialize};
 
 use super::duration;
 use crate::PeerIx;
+use crate::masks::Lie;
 
 /// Nodes that misbehave.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -73,6 +74,24 @@ pub enum HostileKind {
     Malformed,
     /// Contributions that come just before the others would give up.
     Slow,
+    /// Masked rounds: its words that should be zero are not.
+    FalseZeros,
+    /// Masked rounds: its numbers are huge.
+    HugeWords,
+    /// Masked rounds: its words that should be zero are not, and it says that a mask which it shares with another is to blame.
+    FalseMask,
+}
+
+impl HostileKind {
+    /// What it lies about under masks, where nothing is done to messages.
+    pub fn lie(self) -> Option<Lie> {
+        match self {
+            Self::FalseZeros => Some(Lie::FalseZeros),
+            Self::HugeWords => Some(Lie::HugeWords),
+            Self::FalseMask => Some(Lie::FalseMask),
+            _ => None,
+        }
+    }
 }
 
 /// Kinds that are one word.
@@ -95,6 +114,9 @@ const WORDS: &[(&str, HostileKind)] = &[
     ("false-accusation", HostileKind::FalseAccusation),
     ("malformed", HostileKind::Malformed),
     ("slow", HostileKind::Slow),
+    ("false-zeros", HostileKind::FalseZeros),
+    ("huge-words", HostileKind::HugeWords),
+    ("false-mask", HostileKind::FalseMask),
 ];
 
 /// Kinds with a number behind a colon.

@@ -300,7 +300,8 @@ fn a_false_accusation_costs_an_honest_member_nothing() {
         let accuse = |standing: &mut protocol::agreement::Standing| {
             let round = standing.next_round.saturating_sub(1);
             let trouble = Some(Trouble { kind: TroubleKind::Malformed, with: 0, step: 0 });
-            standing.rounds = vec![RoundRecord { round, steps: Vec::new(), total: None, trouble }];
+            standing.rounds =
+                vec![RoundRecord { round, steps: Vec::new(), total: None, trouble, opened: None }];
         };
         if from == 6
             && let Some(lie) = agreement(&message.body).and_then(|said| liar.standing(said, accuse))

@@ -10,6 +10,7 @@
 //!    Links fail too, and machines start again: for whom several wait, one pair is enough.
 //!
 //! What rounds without sums add to it is in `open`.
+//! After a masked round that left something between its masks, what is opened says who put it there ([`masked`]).
 //!
 //! # Guarantee
 //! Each pair of 1 to 3 has a hostile end, so an honest member is in at most f of them. No pair of two honest
@@ -17,6 +18,7 @@
 //! # Assumes
 //! Honest members check sums before they pass them on, and state what they sent and heard.
 
+mod masked;
 mod open;
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -41,7 +43,7 @@ pub(super) struct Blame {
     pub(super) accusations: BTreeSet<(PeerIx, PeerIx)>,
     /// One of the two, or their link, does not work.
     pub(super) silences: BTreeSet<Pair>,
-    /// Who lies, by signed sums.
+    /// Who lies, by signed sums or by its own words.
     pub(super) liars: BTreeSet<PeerIx>,
 }
 
@@ -60,6 +62,7 @@ pub(super) fn blame(standings: &Standings<'_>, before: &Decision, tools: (&Chart
     contradicting_partners(&seats, before, tools, &mut blame);
     contradicting_sums(&seats, before, &mut blame);
     open::contradicting_themselves(&seats, before, &mut blame);
+    let forgetful = masked::masked(&seats, before, &mut blame);
     let mut awaited: BTreeMap<PeerIx, PeerIx> = BTreeMap::new();
     let records = seats.iter().flat_map(|(&m, s)| rounds(s, before).map(move |record| (m, record)));
     for (member, record) in records {
@@ -81,7 +84,8 @@ pub(super) fn blame(standings: &Standings<'_>, before: &Decision, tools: (&Chart
             None => {}
         }
     }
-    blame.silences.extend(awaited.into_iter().map(|(silent, waiting)| pair(waiting, silent)));
+    let silences = awaited.into_iter().map(|(silent, waiting)| pair(waiting, silent));
+    blame.silences.extend(silences.chain(forgetful));
     blame.silences.retain(|pair| !blame.contradictions.contains(pair));
     open::owing(&seats, before, &mut blame);
     blame

@@ -44,7 +44,7 @@ fn find(records: Vec<RoundRecord>, hostile: u32, signed: bool) -> Blame {
 /// Four members, two steps of doubling: 0–1 and 2–3, then 0–2 and 1–3. Inputs 1 to 4, halves 12 and 34, total
 /// 99.
 fn honest() -> Vec<RoundRecord> {
-    let record = |steps| RoundRecord { round: 0, steps, total: Some(sum(99)), trouble: None };
+    let record = |steps| RoundRecord { round: 0, steps, total: Some(sum(99)), trouble: None, opened: None };
     vec![
         record(vec![step(0, 1, 1, 2), step(1, 2, 12, 34)]),
         record(vec![step(0, 0, 2, 1), step(1, 3, 12, 34)]),
@@ -90,7 +90,8 @@ fn where_sums_are_signed_the_signature_says_who_lies() {
 #[test]
 fn colluding_blockmates_are_apart_from_all_honest_members_of_their_block() {
     // 2 and 3 made 77 of the same two sums, and say so to 0 and 1: all heard what was sent.
-    let record = |steps, total| RoundRecord { round: 0, steps, total: Some(sum(total)), trouble: None };
+    let record =
+        |steps, total| RoundRecord { round: 0, steps, total: Some(sum(total)), trouble: None, opened: None };
     let records = vec![
         record(vec![step(0, 1, 1, 2), step(1, 2, 12, 34)], 99),
         record(vec![step(0, 0, 2, 1), step(1, 3, 12, 34)], 99),
@@ -110,6 +111,7 @@ fn silence_is_followed_to_the_last_pair() {
         steps: vec![step(0, 0, 2, 0)],
         total: None,
         trouble: trouble(TroubleKind::Silent, 0, 0),
+        opened: None,
     };
     records[3].steps[1] = step(1, 1, 34, 0);
     (records[3].total, records[3].trouble) = (None, trouble(TroubleKind::Silent, 1, 1));
@@ -125,6 +127,7 @@ fn a_circle_of_waiting_ends_where_steps_do_not_fall() {
         steps: Vec::new(),
         total: None,
         trouble: trouble(TroubleKind::Silent, with, step),
+        opened: None,
     };
     let found = find(vec![waits(1, 3), waits(2, 2), waits(0, 1), waits(3, 0)], 1, false);
     assert_eq!(
@@ -154,7 +157,8 @@ fn two_honest_members_are_never_taken_for_liars() {
             (0..2).map(|at| step(at, dice.below(4) as PeerIx, pick(&mut dice), pick(&mut dice))).collect();
         let kinds = [TroubleKind::Silent, TroubleKind::Differs, TroubleKind::Malformed];
         let trouble = trouble(kinds[dice.below(3)], dice.below(5) as PeerIx, dice.below(3) as u32);
-        records[liar] = RoundRecord { round: 0, steps, total: Some(sum(pick(&mut dice))), trouble };
+        records[liar] =
+            RoundRecord { round: 0, steps, total: Some(sum(pick(&mut dice))), trouble, opened: None };
         let found = find(records, 1, dice.one_in(2));
         for (one, other) in &found.contradictions {
             assert!(*one == liar as PeerIx || *other == liar as PeerIx, "{found:?}");

@@ -29,6 +29,7 @@ fn accuses(whom: &[PeerIx]) -> Standing {
         steps: Vec::new(),
         total: None,
         trouble: Some(Trouble { kind: TroubleKind::Malformed, with, step: 0 }),
+        opened: None,
     };
     Standing { rounds: whom.iter().enumerate().map(record).collect(), ..holds(5) }
 }
@@ -115,6 +116,7 @@ fn a_silent_pair_is_apart_for_a_while_and_longer_each_time() {
             steps: Vec::new(),
             total: None,
             trouble: Some(Trouble { kind: TroubleKind::Silent, with, step: 0 }),
+            opened: None,
         }],
         next_round: round,
         ..holds(5)
@@ -135,7 +137,7 @@ fn who_is_apart_from_more_than_half_has_no_seat_for_a_while() {
     let (charter, before) = decision(5, 1, 5);
     let waits = |member: PeerIx| {
         let trouble = Some(Trouble { kind: TroubleKind::Silent, with: 4, step: 0 });
-        let record = RoundRecord { round: 5, steps: Vec::new(), total: None, trouble };
+        let record = RoundRecord { round: 5, steps: Vec::new(), total: None, trouble, opened: None };
         (member, Standing { rounds: vec![record], ..holds(5) })
     };
     let standings = [waits(0), waits(1), waits(2), (3, holds(5)), (4, holds(5))];
@@ -161,7 +163,7 @@ fn silence_never_leaves_too_few_seats() {
     let waits = |with: PeerIx| {
         let trouble = Some(Trouble { kind: TroubleKind::Silent, with, step: 0 });
         Standing {
-            rounds: vec![RoundRecord { round: 5, steps: Vec::new(), total: None, trouble }],
+            rounds: vec![RoundRecord { round: 5, steps: Vec::new(), total: None, trouble, opened: None }],
             ..holds(5)
         }
     };

@@ -4,7 +4,7 @@ use privacy::mechanisms::grid::Words;
 
 use super::carried::Carried;
 use super::leverage::Leverages;
-use super::masks::Wearing;
+use super::masks::{Opening, Wearing};
 use super::{Phase, Rounds, Settling};
 use crate::PeerIx;
 use crate::contribution::{Budget, Contribution};
@@ -55,11 +55,27 @@ impl Rounds {
     /// The mean of a masked total, and how many added data; `None` where masks are left in it.
     pub(super) fn unmasked(&self, core: &Core, total: &Words) -> Option<(Vec<f32>, u32)> {
         let on = core.settings.mechanism.words()?;
-        Wearing::mean(total, self.members.len(), &on.mechanism, on.divisor)
+        let members = self.members.len();
+        let (mut mean, count) = Wearing::mean(total, members, &on.mechanism, on.divisor)?;
+        shorten(&mut mean, members as f64 * core.settings.largest_norm / f64::from(count.max(1)));
+        Some((mean, count))
     }
 
-    /// A masked total that is none: members were told different things, or somebody lied. It shows nothing, and cost what it would have cost anyway.
+    /// What this member adds to its words where it is one that lies.
+    pub(super) fn lie(&self, core: &Core, words: &mut Words, opening: &mut Opening) {
+        let Some((lie, _)) = self.lies.filter(|(_, from)| core.now >= *from) else { return };
+        let mut others = self.members.iter().copied().filter(|&member| member != core.me);
+        let is_masked =
+            |&other: &PeerIx| !opening.unmasked.contains(&(core.me.min(other), core.me.max(other)));
+        if let Some(other) = others.find(is_masked) {
+            lie.tell(words, opening, (core.me, other));
+        }
+    }
+
+    /// A masked total that is none: members were told different things, or somebody lied. It shows nothing, and cost what it would have cost anyway. What
+    /// everybody states about it names who lied, or two of whom one did.
     pub(super) fn on_void(&mut self, core: &mut Core) {
+        self.trace.done();
         self.phase = Phase::Contributing;
         if let Some(wearing) = &mut self.wearing {
             wearing.forget();
@@ -91,5 +107,16 @@ impl Rounds {
         if !self.contribution.is_recording() {
             self.contribution = Contribution::None;
         }
+    }
+}
+
+/// Scales a mean down to what contributions of honest members can come to: words under masks have no bound of their own, so that one member could add anything. It has
+/// everybody's room now, and no more.
+fn shorten(mean: &mut [f32], largest: f64) {
+    let square: f64 = mean.iter().map(|&value| f64::from(value) * f64::from(value)).sum();
+    let norm = libm::sqrt(square);
+    if norm > largest {
+        let scale = largest / norm;
+        mean.iter_mut().for_each(|value| *value = (f64::from(*value) * scale) as f32);
     }
 }

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use super::model::SharedModel;
-use super::{Masks, Phase, Rounds};
+use super::{Lie, Masks, Phase, Rounds};
 use crate::agreement::{Certificate, Credentials, TroubleKind};
 use crate::algorithm::Machine;
 use crate::core::Core;
@@ -79,6 +79,10 @@ impl Machine for Rounds {
 
     fn wear(&mut self, masks: Masks) {
         self.put_on(masks);
+    }
+
+    fn danger_lie(&mut self, lie: Lie, from: Time) {
+        self.lies = Some((lie, from));
     }
 
     fn model(&self) -> &[f32] {

@@ -46,13 +46,12 @@ impl Rounds {
 
     /// Whether a round can begin; if not, the keys that are missing are asked for.
     pub(super) fn has_keys(&mut self, core: &mut Core) -> bool {
-        if !core.settings.algorithm.is_masked() {
-            return true;
-        }
+        let Some(masks) = super::rounds_settings(&core.settings).masks else { return true };
         let Some(wearing) = &mut self.wearing else { return false };
         let missing = wearing.missing(core.me, &self.members);
         if missing.is_empty() {
-            wearing.begin_epoch((core.settings.run, self.epoch), core.me, &self.members);
+            let unmasked = masks.unmasked(&self.members, &self.apart);
+            wearing.begin_epoch((core.settings.run, self.epoch), core.me, &self.members, unmasked);
             return true;
         }
         if !matches!(self.phase, Phase::Meeting(_)) {

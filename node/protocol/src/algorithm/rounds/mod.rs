@@ -55,7 +55,7 @@ use exchange::{Early, Exchange, Heard, Sent};
 pub(crate) use fold::RoundsFold;
 use leverage::Leverages;
 use masks::Wearing;
-pub use masks::{Hidden, MaskKey, MaskSecret, MaskSettings, Masks};
+pub use masks::{Hidden, Lie, MaskKey, MaskSecret, MaskSettings, Masks, inspection};
 use model::SharedModel;
 pub use model::first_model;
 pub(crate) use robust::{MOST_MEMBERS as MOST_ROBUST_MEMBERS, MOST_PARAMETERS as MOST_ROBUST_PARAMETERS};
@@ -94,6 +94,8 @@ pub(crate) struct Rounds {
     came_back: bool,
     /// Masks, where the driver gave some.
     wearing: Option<Wearing>,
+    /// What it adds to its words from some time on, in tests and simulations.
+    lies: Option<(Lie, Time)>,
 }
 
 enum Phase {
@@ -144,6 +146,7 @@ impl Rounds {
             agreeing: Agreeing::default(),
             came_back: false,
             wearing: None,
+            lies: None,
         }
     }
 
@@ -265,7 +268,11 @@ impl Rounds {
         let masked = masked.and_then(|(on, worn)| worn.put_on(noisy, has_data, place, &on.mechanism));
         match masked {
             // How many added data is under the masks too.
-            Some(words) => self.exchange(core, Carried::Words(words), 0),
+            Some((mut words, mut opening)) => {
+                self.lie(core, &mut words, &mut opening);
+                self.trace.masked(opening);
+                self.exchange(core, Carried::Words(words), 0);
+            }
             None => self.call_assembly(core, "there is no mask for this roster", None),
         }
     }

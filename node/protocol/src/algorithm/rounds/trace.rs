@@ -5,8 +5,12 @@
 use std::collections::VecDeque;
 
 use super::exchange::Heard;
+use super::masks::{self, Opening};
 use crate::PeerIx;
-use crate::agreement::{self, Fingerprint, RoundRecord, Signature, StepRecord, Trouble, TroubleKind};
+use crate::agreement::{
+    self, Fingerprint, Opened, OpenedStep, OpenedSum, RoundRecord, Signature, StepRecord, Trouble,
+    TroubleKind,
+};
 use crate::numbers::{Numbers, Words};
 use crate::values::Values;
 
@@ -19,6 +23,8 @@ struct Traced {
     steps: Vec<TracedStep>,
     done: bool,
     trouble: Option<Trouble>,
+    /// What is to be opened, where the round is masked.
+    opening: Option<Opening>,
 }
 
 struct TracedStep {
@@ -44,7 +50,14 @@ impl Trace {
         if self.0.len() == KEPT {
             self.0.pop_front();
         }
-        self.0.push_back(Traced { round, steps: Vec::new(), done: false, trouble: None });
+        self.0.push_back(Traced { round, steps: Vec::new(), done: false, trouble: None, opening: None });
+    }
+
+    /// The contribution of the round is under masks.
+    pub(super) fn masked(&mut self, opening: Opening) {
+        if let Some(last) = self.0.back_mut() {
+            last.opening = Some(opening);
+        }
     }
 
     pub(super) fn sent(&mut self, step: u32, partner: PeerIx, heard: &Heard) {
@@ -107,7 +120,16 @@ impl Traced {
             steps: self.steps.iter().map(step).collect(),
             total,
             trouble: self.trouble,
+            opened: self.opening.as_ref().map(|opening| self.opened(opening)),
         }
+    }
+
+    fn opened(&self, opening: &Opening) -> Opened {
+        let sum = |told: &Option<Told>| told.as_ref().and_then(|told| opened_sum(told.count, &told.numbers));
+        let sums =
+            self.steps.iter().map(|at| OpenedStep { sent: sum(&at.sent), heard: sum(&at.heard) }).collect();
+        let Opening { keys, place, unmasked, masks } = opening.clone();
+        Opened { keys, place, unmasked, masks, sums }
     }
 }
 
@@ -157,15 +179,16 @@ fn added(one: &Words, two: &Words) -> Option<Words> {
 
 /// Digest of a sum: what it counts and its numbers.
 pub(super) fn sum_fingerprint(count: u32, numbers: &Numbers) -> Fingerprint {
+    let Numbers::Reals(values) = numbers else {
+        return opened_sum(count, numbers).map_or_else(Fingerprint::default, |sum| sum.digest());
+    };
     let mut bytes = count.to_le_bytes().to_vec();
-    match numbers {
-        Numbers::Reals(values) => {
-            bytes.extend(values.as_slice().iter().flat_map(|value| value.to_le_bytes()));
-        }
-        Numbers::Words(words) => {
-            bytes.extend(words.as_32().unwrap_or_default().iter().flat_map(|word| word.to_le_bytes()));
-            bytes.extend(words.as_64().unwrap_or_default().iter().flat_map(|word| word.to_le_bytes()));
-        }
-    }
+    bytes.extend(values.as_slice().iter().flat_map(|value| value.to_le_bytes()));
     Fingerprint::of("murmur sum numbers 1", &bytes)
+}
+
+/// A masked sum as it is opened: its zeros are seen, the rest is not.
+fn opened_sum(count: u32, numbers: &Numbers) -> Option<OpenedSum> {
+    let (others, zeros) = masks::split(numbers.words()?);
+    Some(OpenedSum { count, others: Fingerprint::of("murmur masked words 1", &others), zeros })
 }

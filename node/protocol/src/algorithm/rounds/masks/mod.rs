@@ -10,20 +10,23 @@
 
 mod check;
 mod fold;
+pub mod inspection;
 mod keys;
+mod lies;
 mod pads;
 mod plan;
 mod roster;
 mod settings;
 mod wearing;
 
-pub(super) use check::CHECK_WORDS;
+pub(super) use check::{CHECK_WORDS, split};
 pub(crate) use fold::MaskedFold;
 pub use keys::{MaskKey, MaskSecret};
+pub use lies::Lie;
 pub(super) use plan::Masked;
 pub use settings::{Hidden, MaskSettings};
 pub use wearing::Masks;
-pub(super) use wearing::Wearing;
+pub(super) use wearing::{Opening, Wearing};
 
 #[cfg(test)]
 mod tests;

@@ -11,7 +11,9 @@ use crate::PeerIx;
 use crate::values::Digest;
 
 /// Says what the streams are for; other words, other streams.
-const PURPOSE: &[u8] = b"murmur mask 1";
+const MASK: &[u8] = b"murmur mask 1";
+/// Those of the zero words, which are opened after a void round.
+const CHECK: &[u8] = b"murmur check 1";
 
 /// What a stream is used for: once.
 pub(super) struct Use<'a> {
@@ -29,6 +31,7 @@ pub(super) struct Pads {
 
 /// What is shared with one other member.
 struct Pair {
+    with: PeerIx,
     /// Whether this side adds.
     adds: bool,
     secret: Zeroizing<[u8; 32]>,
@@ -38,14 +41,15 @@ impl Pads {
     /// Of member `me`; `Err` names a member whose key is none.
     pub(super) fn new(roster: &KeyedRoster, me: PeerIx, secret: &MaskSecret) -> Result<Self, PeerIx> {
         let run = roster.run.0.to_le_bytes();
-        let others = roster.members.iter().filter(|(member, _)| *member != me);
+        let shares = |member: PeerIx| member != me && roster.is_masked(me, member);
+        let others = roster.members.iter().filter(|(member, _)| shares(*member));
         let pair = |&(member, key): &(PeerIx, super::MaskKey)| {
             let shared = secret.shared_with(&key).ok_or(member)?;
             let (mut extracted, _) = Hkdf::<Sha256>::extract(Some(&run), shared.as_bytes());
             let mut secret = Zeroizing::new([0; 32]);
             secret.copy_from_slice(&extracted);
             extracted.as_mut_slice().zeroize();
-            Ok::<_, PeerIx>(Pair { adds: me < member, secret })
+            Ok::<_, PeerIx>(Pair { with: member, adds: me < member, secret })
         };
         Ok(Self { roster: roster.digest(), pairs: others.map(pair).collect::<Result<_, _>>()? })
     }
@@ -58,19 +62,32 @@ impl Pads {
     /// # Assumes
     /// HKDF-SHA256 and ChaCha20 are pseudorandom; no use comes twice with different words.
     pub(super) fn mask(&self, words: &mut Words, of: &Use<'_>) {
-        let info = self.info(of);
+        let info = self.info(MASK, of);
         for pair in &self.pairs {
-            let mut key = Zeroizing::new([0; 32]);
-            Hkdf::<Sha256>::from_prk(pair.secret.as_slice())
-                .expect("a secret is as long as a digest")
-                .expand(&info, key.as_mut_slice())
-                .expect("32 bytes are within reach of HKDF");
-            if pair.adds {
-                words.add_mask(&key);
-            } else {
-                words.subtract_mask(&key);
-            }
+            pair.put_on(words, &info);
         }
+    }
+
+    /// The masks of the zero words, as they would be added: for each pair, with the other of it.
+    ///
+    /// # Guarantee
+    /// They tell nothing about [`mask`](Self::mask), whose keys are others.
+    ///
+    /// # Assumes
+    /// HKDF-SHA256 is pseudorandom.
+    pub(super) fn checks(&self, of: &Use<'_>, zeros: &Words) -> Vec<(PeerIx, bool, Words)> {
+        let info = self.info(CHECK, of);
+        let mask = |pair: &Pair| {
+            let mut words = zeros.clone();
+            words.add_mask(&pair.key(&info));
+            (pair.with, pair.adds, words)
+        };
+        self.pairs.iter().map(mask).collect()
+    }
+
+    /// Digest of roster, keys and who shares masks.
+    pub(super) fn roster(&self) -> [u8; 32] {
+        self.roster
     }
 
     /// Subtracts where it should add, or the other way, for one pair.
@@ -79,16 +96,41 @@ impl Pads {
         self.pairs[pair].adds = !self.pairs[pair].adds;
     }
 
-    fn info(&self, of: &Use<'_>) -> Vec<u8> {
-        let grid = of.mechanism.grid();
-        let mut info = PURPOSE.to_vec();
-        info.extend(self.roster);
-        info.extend(of.round.to_le_bytes());
-        info.extend(of.model.0);
-        info.extend(grid.size().bits().to_le_bytes());
-        for number in [grid.steps(), grid.largest(), of.mechanism.noise(), grid.load().dimension as u64] {
-            info.extend(number.to_le_bytes());
+    fn info(&self, purpose: &[u8], of: &Use<'_>) -> Vec<u8> {
+        [purpose, &self.roster, &of.place()].concat()
+    }
+}
+
+impl Use<'_> {
+    /// All of it, as bytes.
+    pub(super) fn place(&self) -> Vec<u8> {
+        let grid = self.mechanism.grid();
+        let mut place = self.round.to_le_bytes().to_vec();
+        place.extend(self.model.0);
+        place.extend(grid.size().bits().to_le_bytes());
+        for number in [grid.steps(), grid.largest(), self.mechanism.noise(), grid.load().dimension as u64] {
+            place.extend(number.to_le_bytes());
         }
-        info
+        place
+    }
+}
+
+impl Pair {
+    fn put_on(&self, words: &mut Words, info: &[u8]) {
+        let key = self.key(info);
+        if self.adds {
+            words.add_mask(&key);
+        } else {
+            words.subtract_mask(&key);
+        }
+    }
+
+    fn key(&self, info: &[u8]) -> Zeroizing<[u8; 32]> {
+        let mut key = Zeroizing::new([0; 32]);
+        Hkdf::<Sha256>::from_prk(self.secret.as_slice())
+            .expect("a secret is as long as a digest")
+            .expand(info, key.as_mut_slice())
+            .expect("32 bytes are within reach of HKDF");
+        key
     }
 }

@@ -12,10 +12,17 @@ pub(super) struct KeyedRoster {
     pub(super) run: RunId,
     pub(super) epoch: u32,
     pub(super) members: Vec<(PeerIx, MaskKey)>,
+    /// Who of them share no masks, since they do not agree on them.
+    pub(super) unmasked: Vec<(PeerIx, PeerIx)>,
 }
 
 impl KeyedRoster {
-    /// Names run, epoch, members and all their keys: who has other ideas of any of them makes other masks.
+    /// Whether these two share masks.
+    pub(super) fn is_masked(&self, one: PeerIx, other: PeerIx) -> bool {
+        !self.unmasked.contains(&(one.min(other), one.max(other)))
+    }
+
+    /// Names run, epoch, members and all their keys, and who shares no masks: who has other ideas of any of them makes other masks.
     pub(super) fn digest(&self) -> [u8; 32] {
         let mut hash = Sha256::new();
         hash.update(b"murmur mask roster 1");
@@ -25,6 +32,10 @@ impl KeyedRoster {
         for (member, key) in &self.members {
             hash.update(member.to_le_bytes());
             hash.update(key);
+        }
+        for (one, other) in &self.unmasked {
+            hash.update(one.to_le_bytes());
+            hash.update(other.to_le_bytes());
         }
         hash.finalize().into()
     }

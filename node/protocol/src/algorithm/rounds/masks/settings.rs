@@ -2,6 +2,8 @@
 
 use privacy::network::masked;
 
+use crate::PeerIx;
+
 /// Settings of masked rounds.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct MaskSettings {
@@ -34,6 +36,29 @@ impl MaskSettings {
             coalition: leverage(among, self.colluders),
             is_enough,
         }
+    }
+}
+
+impl MaskSettings {
+    /// Who shares no masks: pairs of whom one lies, and who contradicted each other about what they share. Nobody, where that could leave somebody alone.
+    ///
+    /// # Guarantee
+    /// Whichever `colluders` members watch, the others stay connected by masks that these do not know, so that Theorem 1 holds with |R| − c: if each of m members lacks
+    /// at most a others, then among h of them each has h − 1 − a, and a part that is cut off, of at most h/2, would give it fewer, for h > 2a.
+    pub(crate) fn unmasked(
+        &self,
+        members: &[PeerIx],
+        apart: &[(PeerIx, PeerIx, u32)],
+    ) -> Vec<(PeerIx, PeerIx)> {
+        let is_member = |member: &PeerIx| members.binary_search(member).is_ok();
+        let for_good = apart.iter().filter(|(.., until)| *until == u32::MAX);
+        let pairs: Vec<(PeerIx, PeerIx)> = for_good
+            .map(|&(one, other, _)| (one.min(other), one.max(other)))
+            .filter(|(one, other)| is_member(one) && is_member(other))
+            .collect();
+        let lacks = |member: &PeerIx| pairs.iter().filter(|(a, b)| a == member || b == member).count();
+        let most = members.iter().map(lacks).max().unwrap_or(0);
+        if members.len().saturating_sub(self.colluders) > 2 * most { pairs } else { Vec::new() }
     }
 }
 

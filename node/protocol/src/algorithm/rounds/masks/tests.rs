@@ -24,13 +24,13 @@ fn secret(node: PeerIx) -> MaskSecret {
 
 fn roster(members: &[PeerIx]) -> KeyedRoster {
     let members = members.iter().map(|&member| (member, secret(member).public())).collect();
-    KeyedRoster { run: RunId(3), epoch: 1, members }
+    KeyedRoster { run: RunId(3), epoch: 1, members, unmasked: Vec::new() }
 }
 
 /// The words of a member: its number in every place, and the check words.
 fn contribution(member: PeerIx, size: WordSize) -> Words {
     let mut words = Words::of(size, std::iter::repeat_n(i64::from(member) - 3, NUMBERS));
-    check::append(&mut words, member != 2);
+    words.extend([i64::from(member != 2), 0, 0, 0]);
     words
 }
 
@@ -125,14 +125,15 @@ fn a_wrong_sign_or_a_mask_left_out_makes_the_total_void() {
 }
 
 #[test]
-fn a_count_beyond_the_roster_and_missing_words_are_void() {
+fn a_count_beyond_the_roster_has_the_least_effect_and_missing_words_are_void() {
     let with = |count: i64, zero: i64| {
         let mut words = Words::of(WordSize::Bits32, [7, 8]);
         words.extend([count, 0, zero, 0]);
         check::count(&words, 5)
     };
     assert_eq!((with(0, 0), with(5, 0)), (Some(0), Some(5)));
-    assert_eq!([with(6, 0), with(-1, 0), with(3, 1)], [None; 3]);
+    assert_eq!((with(6, 0), with(-1, 0)), (Some(5), Some(5)), "read as all of them");
+    assert_eq!(with(3, 1), None);
     assert_eq!(check::count(&Words::zeros(WordSize::Bits32, 3), 5), None);
 }
 
@@ -174,14 +175,14 @@ fn keys_that_come_in_an_epoch_are_for_the_next_one() {
     let mut worn = Wearing::new(Masks::Real(secret(0)));
     assert_eq!(worn.missing(0, &[0, 2, 3]), [2, 3]);
     assert!(worn.learn(2, secret(2).public()) && worn.learn(3, secret(3).public()));
-    worn.begin_epoch((RunId(3), 1), 0, &[0, 2, 3]);
+    worn.begin_epoch((RunId(3), 1), 0, &[0, 2, 3], Vec::new());
     let noise = || mechanism.noise_alone(NUMBERS, &mut privacy::noise::danger_from_seed(1, "n"));
-    let words = |worn: &Wearing| worn.put_on(noise(), true, (0, Digest::default()), &mechanism).unwrap();
+    let words = |worn: &Wearing| worn.put_on(noise(), true, (0, Digest::default()), &mechanism).unwrap().0;
     let first = words(&worn);
     worn.learn(2, secret(50).public());
-    worn.begin_epoch((RunId(3), 1), 0, &[0, 2, 3]);
+    worn.begin_epoch((RunId(3), 1), 0, &[0, 2, 3], Vec::new());
     assert_eq!(words(&worn), first);
-    worn.begin_epoch((RunId(3), 2), 0, &[0, 2, 3]);
+    worn.begin_epoch((RunId(3), 2), 0, &[0, 2, 3], Vec::new());
     assert_ne!(words(&worn), first);
     worn.forget();
     assert!(worn.put_on(noise(), true, (1, Digest::default()), &mechanism).is_none(), "never in the clear");
@@ -202,4 +203,41 @@ fn the_price_is_known_before_the_round() {
         !MaskSettings { colluders: 1, least: 1 }.hidden(2).is_enough,
         "of two each knows the other's part"
     );
+}
+
+/// Whether these of so many members are connected by the pairs that share masks.
+fn is_connected(of: &[PeerIx], unmasked: &[(PeerIx, PeerIx)]) -> bool {
+    let mut reached = vec![of[0]];
+    let mut at = 0;
+    while let Some(&here) = reached.get(at) {
+        at += 1;
+        let shares = |&&there: &&PeerIx| !unmasked.contains(&(here.min(there), here.max(there)));
+        let more: Vec<PeerIx> =
+            of.iter().filter(shares).filter(|it| !reached.contains(it)).copied().collect();
+        reached.extend(more);
+    }
+    reached.len() == of.len()
+}
+
+/// By enumeration of all coalitions: whoever watches, the others hide each other in one sum.
+#[test]
+fn who_shares_no_masks_leaves_nobody_alone() {
+    let members: Vec<PeerIx> = (0..8).collect();
+    let masks = MaskSettings { colluders: 2, least: 2 };
+    let apart = |pairs: &[(PeerIx, PeerIx)]| -> Vec<(PeerIx, PeerIx, u32)> {
+        pairs.iter().map(|&(one, other)| (one, other, u32::MAX)).collect()
+    };
+    let two = [(0, 6), (1, 6), (2, 7), (3, 7), (6, 7)];
+    // 6 lacks masks with three, half of the six that watchers leave.
+    assert!(masks.unmasked(&members, &apart(&two)).is_empty());
+    assert_eq!(masks.unmasked(&members, &apart(&two[..4])), two[..4]);
+    for watchers in 0..8 {
+        for other in 0..8 {
+            let rest: Vec<PeerIx> = (0..8).filter(|it| *it != watchers && *it != other).collect();
+            assert!(is_connected(&rest, &two[..4]), "{watchers} {other}");
+        }
+    }
+    // Those that are apart for a while share masks, and so does who has no seat.
+    assert!(masks.unmasked(&members, &[(0, 1, 70)]).is_empty());
+    assert!(masks.unmasked(&members[..6], &apart(&[(0, 6)])).is_empty());
 }

@@ -8,6 +8,7 @@ use super::pads::{Pads, Use};
 use super::roster::KeyedRoster;
 use super::{MaskKey, MaskSecret, check};
 use crate::PeerIx;
+use crate::agreement::{Fingerprint, SharedMask};
 use crate::settings::RunId;
 use crate::values::Digest;
 
@@ -20,6 +21,22 @@ pub enum Masks {
     DangerPretended,
 }
 
+/// What is opened about a round, but for its sums.
+#[derive(Debug, Clone)]
+pub(in crate::algorithm::rounds) struct Opening {
+    pub(in crate::algorithm::rounds) keys: Fingerprint,
+    pub(in crate::algorithm::rounds) place: Fingerprint,
+    pub(in crate::algorithm::rounds) unmasked: Vec<(PeerIx, PeerIx)>,
+    pub(in crate::algorithm::rounds) masks: Vec<SharedMask>,
+}
+
+impl Opening {
+    fn new(of: &Use<'_>, unmasked: &[(PeerIx, PeerIx)]) -> Self {
+        let place = Fingerprint::of("murmur mask place 1", &of.place());
+        Self { keys: Fingerprint::default(), place, unmasked: unmasked.to_vec(), masks: Vec::new() }
+    }
+}
+
 /// Masks, worn.
 pub(in crate::algorithm::rounds) struct Wearing {
     masks: Masks,
@@ -27,11 +44,13 @@ pub(in crate::algorithm::rounds) struct Wearing {
     known: BTreeMap<PeerIx, MaskKey>,
     /// Of the epoch that is under way.
     pads: Option<(u32, Pads)>,
+    /// Who shares no masks in this epoch.
+    unmasked: Vec<(PeerIx, PeerIx)>,
 }
 
 impl Wearing {
     pub(in crate::algorithm::rounds) fn new(masks: Masks) -> Self {
-        Self { masks, known: BTreeMap::new(), pads: None }
+        Self { masks, known: BTreeMap::new(), pads: None, unmasked: Vec::new() }
     }
 
     /// What to tell others; `None` where masks are pretended.
@@ -75,7 +94,9 @@ impl Wearing {
         (run, epoch): (RunId, u32),
         me: PeerIx,
         members: &[PeerIx],
+        unmasked: Vec<(PeerIx, PeerIx)>,
     ) {
+        self.unmasked.clone_from(&unmasked);
         let Masks::Real(secret) = &self.masks else { return };
         if self.pads.as_ref().is_some_and(|(made_for, _)| *made_for == epoch) {
             return;
@@ -86,15 +107,15 @@ impl Wearing {
             key.map(|key| (member, key))
         };
         let members: Option<Vec<_>> = members.iter().map(key).collect();
-        let roster = members.map(|members| KeyedRoster { run, epoch, members });
+        let roster = members.map(|members| KeyedRoster { run, epoch, members, unmasked });
         let pads = roster.and_then(|roster| Pads::new(&roster, me, secret).ok());
         self.pads = pads.map(|pads| (epoch, pads));
     }
 
-    /// A contribution as it may be sent; `None` where there are no pads.
+    /// A contribution as it may be sent, and what is opened about it later; `None` where there are no pads.
     ///
     /// # Guarantee
-    /// As [`Pads::mask`].
+    /// As [`Pads::mask`], whatever is opened.
     ///
     /// # Assumes
     /// The round's number was never used before in this process, and the words have fresh noise.
@@ -104,15 +125,27 @@ impl Wearing {
         has_data: bool,
         (round, model): (u32, Digest),
         mechanism: &GridGaussian,
-    ) -> Option<Words> {
+    ) -> Option<(Words, Opening)> {
+        let of = Use { round, model, mechanism };
         let mut words = noisy.into_words();
-        check::append(&mut words, has_data);
+        let mut zeros = check::zeros(words.size());
+        check::append_count(&mut words, has_data);
+        let mut opening = Opening::new(&of, &self.unmasked);
         match (&self.masks, &self.pads) {
             (Masks::DangerPretended, _) => {}
-            (Masks::Real(_), Some((_, pads))) => pads.mask(&mut words, &Use { round, model, mechanism }),
+            (Masks::Real(_), Some((_, pads))) => {
+                pads.mask(&mut words, &of);
+                opening.keys = Fingerprint(pads.roster());
+                for (with, adds, mask) in pads.checks(&of, &check::zeros(words.size())) {
+                    let changed = if adds { zeros.add(&mask) } else { zeros.subtract(&mask) };
+                    changed.expect("as many words of the same size");
+                    opening.masks.push(SharedMask { with, words: check::opened(&mask) });
+                }
+            }
             (Masks::Real(_), None) => return None,
         }
-        Some(words)
+        words.extend(zeros.centred());
+        Some((words, opening))
     }
 
     /// The mean of a total, and how many added data; `None` where the total is void.
