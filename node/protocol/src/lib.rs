@@ -85,5 +85,5 @@ pub type PeerIx = u32;
 
 /// Masks of totals: keys, and what they hide.
 pub mod masks {
-    pub use crate::algorithm::rounds::{Hidden, MaskKey, MaskSecret, MaskSettings, Masks};
+    pub use crate::algorithm::rounds::{Bared, Flaw, Hidden, MaskKey, MaskSecret, MaskSettings, Masks};
 }

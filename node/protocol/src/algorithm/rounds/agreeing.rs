@@ -175,7 +175,7 @@ impl Rounds {
     /// As [`call_assembly`](Self::call_assembly), for what a partner did or did not do in this step.
     pub(super) fn call_about(&mut self, core: &mut Core, reason: &str, kind: TroubleKind, with: PeerIx) {
         if let Phase::Exchanging(exchange) = &self.phase {
-            self.trace.trouble(kind, with, exchange.step);
+            self.trace.trouble(kind, with, exchange.step());
         }
         self.call_assembly(core, reason, Some(with));
     }

@@ -31,7 +31,7 @@ impl Rounds {
         // That everybody was in this round from the same model proves the round before.
         self.settle(core, true);
         if self.released.take().is_some() {
-            let leverages = Leverages::new(exchange.plan, silent);
+            let leverages = Leverages::new(exchange.meetings.plan, silent);
             self.settling = Some(Settling { members: self.members.clone(), leverages });
         }
         let stops = self.agreeing.boundary.is_some_and(|boundary| self.next_round >= boundary);

@@ -4,7 +4,7 @@
 
 use std::collections::VecDeque;
 
-use super::exchange::Heard;
+use super::exchange::{Heard, How};
 use crate::PeerIx;
 use crate::agreement::{self, Fingerprint, RoundRecord, Signature, StepRecord, Trouble, TroubleKind};
 use crate::numbers::{Numbers, Words};
@@ -25,7 +25,7 @@ struct TracedStep {
     step: u32,
     partner: PeerIx,
     sent: Option<Told>,
-    heard: Option<Told>,
+    heard: Option<(Told, How)>,
 }
 
 /// A sum as it was told.
@@ -53,18 +53,20 @@ impl Trace {
         }
     }
 
-    pub(super) fn heard(&mut self, step: u32, partner: PeerIx, heard: &Heard) {
+    pub(super) fn heard(&mut self, step: u32, partner: PeerIx, (heard, how): (&Heard, How)) {
         if let Some(at) = self.step(step, partner) {
-            at.heard = Some(Told::of(heard));
+            at.heard = Some((Told::of(heard), how));
         }
     }
 
+    /// In the order of the numbers: on the way into a halving the partner's may be the smaller.
     fn step(&mut self, step: u32, partner: PeerIx) -> Option<&mut TracedStep> {
         let steps = &mut self.0.back_mut()?.steps;
-        if steps.last().is_none_or(|last| last.step != step) {
-            steps.push(TracedStep { step, partner, sent: None, heard: None });
+        let at = steps.partition_point(|at| at.step < step);
+        if steps.get(at).is_none_or(|found| found.step != step) {
+            steps.insert(at, TracedStep { step, partner, sent: None, heard: None });
         }
-        steps.last_mut()
+        steps.get_mut(at)
     }
 
     pub(super) fn done(&mut self) {
@@ -99,7 +101,7 @@ impl Traced {
             heard: at
                 .heard
                 .as_ref()
-                .map(|told| agreement::Heard { digest: told.fingerprint(), signature: told.signature }),
+                .map(|(told, _)| agreement::Heard { digest: told.fingerprint(), signature: told.signature }),
         };
         let total = self.steps.last().filter(|_| self.done).and_then(TracedStep::total);
         RoundRecord {
@@ -115,8 +117,16 @@ impl TracedStep {
     /// What its author held after the last step.
     fn total(&self) -> Option<Fingerprint> {
         match (&self.sent, &self.heard) {
-            (Some(sent), Some(heard)) => sent.plus(heard).map(|total| total.fingerprint()),
-            (Some(total), None) | (None, Some(total)) => Some(total.fingerprint()),
+            (Some(sent), Some((heard, how))) => {
+                let total = match how {
+                    How::Adds => sent.plus(heard),
+                    How::Replaces => Some(heard.clone()),
+                    How::GoesBefore => heard.before(sent),
+                    How::GoesBehind => sent.before(heard),
+                };
+                total.map(|total| total.fingerprint())
+            }
+            (Some(total), None) | (None, Some((total, _))) => Some(total.fingerprint()),
             (None, None) => None,
         }
     }
@@ -129,6 +139,16 @@ impl Told {
 
     fn fingerprint(&self) -> Fingerprint {
         sum_fingerprint(self.count, &self.numbers)
+    }
+
+    /// One part and the one behind it. Only words travel in parts.
+    fn before(&self, other: &Self) -> Option<Self> {
+        let (Numbers::Words(one), Numbers::Words(two)) = (&self.numbers, &other.numbers) else { return None };
+        let words = match (one.as_32(), two.as_32()) {
+            (Some(one), Some(two)) => Words::modulo_32([one, two].concat()),
+            _ => Words::modulo_64([one.as_64()?, two.as_64()?].concat()),
+        };
+        Some(Self { count: self.count, numbers: Numbers::Words(words), signature: None })
     }
 
     /// Added as the exchange adds: the same bits.

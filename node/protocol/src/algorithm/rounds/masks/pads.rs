@@ -5,8 +5,9 @@ use privacy::mechanisms::grid::{GridGaussian, Words};
 use sha2::Sha256;
 use zeroize::{Zeroize, Zeroizing};
 
-use super::MaskSecret;
+use super::graph::MaskGraph;
 use super::roster::KeyedRoster;
+use super::{Bared, Flaw, MaskSecret};
 use crate::PeerIx;
 use crate::values::Digest;
 
@@ -25,29 +26,60 @@ pub(super) struct Use<'a> {
 pub(super) struct Pads {
     roster: [u8; 32],
     pairs: Vec<Pair>,
+    /// Of an audit.
+    bared: Option<Bared>,
 }
 
 /// What is shared with one other member.
 struct Pair {
+    other: PeerIx,
     /// Whether this side adds.
     adds: bool,
     secret: Zeroizing<[u8; 32]>,
 }
 
 impl Pads {
-    /// Of member `me`; `Err` names a member whose key is none.
+    /// Of member `me`, shared with all others; `Err` names a member whose key is none.
+    #[cfg(test)]
     pub(super) fn new(roster: &KeyedRoster, me: PeerIx, secret: &MaskSecret) -> Result<Self, PeerIx> {
+        Self::on(MaskGraph::Complete, roster, (me, secret))
+    }
+
+    /// Of a member, shared with those of the others that the graph says; `Err` names one whose key is none, or the member itself where it has no seat.
+    pub(super) fn on(
+        graph: MaskGraph,
+        roster: &KeyedRoster,
+        (me, secret): (PeerIx, &MaskSecret),
+    ) -> Result<Self, PeerIx> {
         let run = roster.run.0.to_le_bytes();
-        let others = roster.members.iter().filter(|(member, _)| *member != me);
+        let position = roster.members.iter().position(|(member, _)| *member == me).ok_or(me)?;
+        let digest = roster.digest();
+        let others = graph.others((&digest, roster.members.len()), position);
+        let others = others.into_iter().map(|other| &roster.members[other]);
         let pair = |&(member, key): &(PeerIx, super::MaskKey)| {
             let shared = secret.shared_with(&key).ok_or(member)?;
             let (mut extracted, _) = Hkdf::<Sha256>::extract(Some(&run), shared.as_bytes());
             let mut secret = Zeroizing::new([0; 32]);
             secret.copy_from_slice(&extracted);
             extracted.as_mut_slice().zeroize();
-            Ok::<_, PeerIx>(Pair { adds: me < member, secret })
+            Ok::<_, PeerIx>(Pair { other: member, adds: me < member, secret })
         };
-        Ok(Self { roster: roster.digest(), pairs: others.map(pair).collect::<Result<_, _>>()? })
+        Ok(Self { roster: digest, pairs: others.map(pair).collect::<Result<_, _>>()?, bared: None })
+    }
+
+    /// The same of member `me` as an audit wants them.
+    ///
+    /// # Guarantee
+    /// None: this exists to see that it is noticed.
+    pub(super) fn bared(mut self, bared: Bared, me: PeerIx) -> Self {
+        self.pairs.retain(|pair| bared.hides(me, pair.other));
+        let is_first = self.pairs.iter().all(|pair| pair.adds);
+        if let Some(pair) = self.pairs.first_mut().filter(|_| is_first && bared.flaw == Some(Flaw::WrongSign))
+        {
+            pair.adds = false;
+        }
+        self.bared = Some(bared);
+        self
     }
 
     /// Puts on the masks of all pairs.
@@ -81,10 +113,13 @@ impl Pads {
 
     fn info(&self, of: &Use<'_>) -> Vec<u8> {
         let grid = of.mechanism.grid();
+        let (round, with_model) = self.bared.as_ref().map_or((of.round, true), |bared| bared.binds(of.round));
         let mut info = PURPOSE.to_vec();
         info.extend(self.roster);
-        info.extend(of.round.to_le_bytes());
-        info.extend(of.model.0);
+        info.extend(round.to_le_bytes());
+        if with_model {
+            info.extend(of.model.0);
+        }
         info.extend(grid.size().bits().to_le_bytes());
         for number in [grid.steps(), grid.largest(), of.mechanism.noise(), grid.load().dimension as u64] {
             info.extend(number.to_le_bytes());

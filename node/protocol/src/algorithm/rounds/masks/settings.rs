@@ -2,6 +2,8 @@
 
 use privacy::network::masked;
 
+use super::graph::holds_against;
+
 /// Settings of masked rounds.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct MaskSettings {
@@ -35,6 +37,11 @@ impl MaskSettings {
             is_enough,
         }
     }
+}
+
+/// As [`leverage`], where every member shares streams with so many neighbours on a circle (0: with all). Of watchers who might split the others, all.
+pub(super) fn leverage_on(neighbours: u32, among: usize, watchers: usize) -> f64 {
+    if holds_against(neighbours, among, watchers) { leverage(among, watchers) } else { 1.0 }
 }
 
 /// What so many watchers together learn of a contribution to a masked round of `among` members, as a part of the whole: 1/(|R| − c). Rounded up; all
