@@ -94,6 +94,7 @@ impl Progress {
             | RunEvent::Late { .. }
             | RunEvent::Outside { .. }
             | RunEvent::Waiting { .. }
+            | RunEvent::Streams { .. }
             | RunEvent::LostLines { .. } => {}
         }
     }

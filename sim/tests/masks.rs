@@ -56,22 +56,47 @@ fn listened(setup: &Setup, pretends: bool) -> (String, Vec<Vec<u32>>, Heard) {
     (log, finished.models.iter().map(bits).collect(), ear.heard.into_inner().unwrap())
 }
 
+/// How masked words are added up.
+const EXCHANGES: [&str; 2] = ["algorithm.exchange=doubling", "algorithm.exchange=halving"];
+
+/// The first step in which words may be those of totals: the last one of doubling where some members were left over, or the way back of halving.
+fn totals_from(nodes: usize, exchange: &str) -> u32 {
+    let (dimensions, folds) = (nodes.ilog2(), u32::from(!nodes.is_power_of_two()));
+    if exchange == EXCHANGES[1] { folds + 2 * dimensions } else { folds + dimensions }
+}
+
 #[test]
 fn masks_change_no_bit_of_any_model_and_every_word_on_the_way() {
-    for nodes in ["nodes=3", "nodes=5", "nodes=8", "nodes=13"] {
-        let setup = masked(&[nodes]);
-        let (_, models, words) = listened(&setup, false);
-        let (_, clear_models, clear_words) = listened(&setup, true);
-        assert_eq!(models, clear_models, "{nodes}");
-        assert_eq!(words.len(), clear_words.len());
-        // The last messages of a round may be totals, handed to who was left over: those are the same, and only those.
-        let same: Vec<_> = words.iter().filter(|(place, words)| clear_words[place] == **words).collect();
-        let steps = |round: u32| words.keys().filter(|place| place.0 == round).map(|place| place.1).max();
-        assert!(same.iter().all(|((round, step, ..), _)| Some(*step) == steps(*round)), "{nodes}");
-        let changed = words.iter().filter(|(place, words)| clear_words[place] != **words);
-        for (place, words) in changed {
-            let equal = words.iter().zip(&clear_words[place]).filter(|(a, b)| a == b).count();
-            assert!(equal <= 2, "{equal} words of {place:?} are not masked");
+    for exchange in EXCHANGES {
+        for nodes in [3, 5, 8, 13] {
+            let setup = masked(&[&format!("nodes={nodes}"), exchange]);
+            let (_, models, words) = listened(&setup, false);
+            let (_, clear_models, clear_words) = listened(&setup, true);
+            assert_eq!(models, clear_models, "{nodes}");
+            assert_eq!(words.len(), clear_words.len());
+            for (place, words) in &words {
+                let equal = words.iter().zip(&clear_words[place]).filter(|(a, b)| a == b).count();
+                // Words that are totals are the same with masks or without, and only those.
+                let total = place.1 >= totals_from(nodes, exchange);
+                let expected = if total { words.len()..=words.len() } else { 0..=2 };
+                assert!(expected.contains(&equal), "{exchange}, {nodes}: {equal} equal words in {place:?}");
+            }
+        }
+    }
+}
+
+/// Words add up in any order: models have the same bits. By theory a member sends 2d(1 − 1/n) words a round instead of d·log₂ n.
+#[test]
+fn halving_ends_with_the_bits_of_doubling_and_sends_fewer_words() {
+    for nodes in [3_usize, 8, 11, 16] {
+        let size = format!("nodes={nodes}");
+        let [doubling, halving] = EXCHANGES.map(|exchange| listened(&masked(&[&size, exchange]), false));
+        assert_eq!(doubling.1, halving.1, "{nodes}");
+        let count = |heard: &Heard| heard.values().map(Vec::len).sum::<usize>();
+        if nodes.is_power_of_two() {
+            let words = doubling.2.values().next().unwrap().len();
+            assert_eq!(count(&doubling.2), 6 * nodes * words * nodes.ilog2() as usize);
+            assert_eq!(count(&halving.2), 6 * 2 * words * (nodes - 1));
         }
     }
 }
@@ -86,6 +111,31 @@ fn correlation(a: &[u32], b: &[u32]) -> f64 {
 
 /// What is sent in the first step is one contribution. With N words an independent pair has a correlation of deviation 1/√N: six of them with
 /// probability below 2·10⁻⁹ for each of 48.
+/// Contributions of the run without masks are the planted signal. Without masks the wire shows them, with masks nothing before the total does: six deviations of an
+/// independent pair come with probability below 2·10⁻⁹ for each of at most 192 messages.
+#[test]
+fn a_planted_signal_is_on_the_wire_without_masks_and_in_the_total_only_with_them() {
+    for exchange in EXCHANGES {
+        let setup = masked(&["nodes=8", "rounds=4", exchange]);
+        let (_, _, words) = listened(&setup, false);
+        let (_, _, clear) = listened(&setup, true);
+        let (mut seen, mut hidden) = (0, 0);
+        for (place, words) in &words {
+            let found = correlation(words, &clear[place]);
+            if place.1 >= totals_from(8, exchange) {
+                assert!(found > 0.999, "totals are not masked: {place:?}");
+                seen += 1;
+            } else {
+                let bound = 6.0 / (words.len() as f64).sqrt();
+                assert!(found.abs() < bound, "{exchange}, {place:?}: {found} of {bound}");
+                hidden += 1;
+            }
+        }
+        let halves = exchange == EXCHANGES[1];
+        assert_eq!((seen, hidden), if halves { (4 * 24, 4 * 24) } else { (0, 4 * 24) });
+    }
+}
+
 #[test]
 fn no_message_shows_the_contribution_in_it() {
     let setup = masked(&["nodes=8", "rounds=2", "privacy.noise_multiplier=0.5"]);
@@ -174,10 +224,15 @@ fn masked_rounds_survive_what_plain_ones_survive() {
         &["faults.crash=[{ fraction = 0.25, at = \"20ms\" }]"],
         &["faults.duplicate_prob=0.2", "faults.reorder_prob=0.2", "faults.jitter=3ms"],
     ] {
-        let setup = masked(&[faults, &["rounds=30", "privacy.noise_multiplier=0.1"]].concat());
-        let run = run(&setup, 2);
-        run.assert_learnt(10);
-        assert!(run.faults().is_empty(), "{faults:?}: {:?}", run.faults());
+        for exchange in EXCHANGES {
+            let more = ["rounds=30", "privacy.noise_multiplier=0.1", exchange];
+            let run = run(&masked(&[faults, &more].concat()), 2);
+            run.assert_learnt(10);
+            assert!(run.faults().is_empty(), "{faults:?}, {exchange}: {:?}", run.faults());
+            // Nobody's records contradict another's: pairs are apart for silence only.
+            let contradicts = |line: &&LogLine| matches!(&line.event, RunEvent::Roster { apart, .. } if apart.iter().any(|pair| pair.2 == u32::MAX));
+            assert_eq!(run.lines.iter().find(contradicts), None, "{faults:?}, {exchange}");
+        }
     }
 }
 

@@ -90,5 +90,7 @@ pub mod danger {
 
 /// Masks of totals: keys, and what they hide.
 pub mod masks {
-    pub use crate::algorithm::rounds::{Hidden, Lie, MaskKey, MaskSecret, MaskSettings, Masks, inspection};
+    pub use crate::algorithm::rounds::{
+        Bared, Flaw, Hidden, Lie, MaskKey, MaskSecret, MaskSettings, Masks, inspection,
+    };
 }

@@ -1,5 +1,6 @@
 //! What was not protected, and how it was counted: two lists that must not be mixed. What is charged in full is protected.
 
+use protocol::RunEvent;
 use protocol::account::Table;
 use protocol::work::Adjacency;
 
@@ -38,6 +39,12 @@ pub(crate) fn not_protected(report: &Report, source: &Source, table: &Table) -> 
     match report.colluding {
         Some(_) => {
             all.push("Whoever breaks the masks: against them only the figure `local` holds.".into());
+            if shares_with_some(source) {
+                all.push(
+                    "Members that chose whom to win over knowing the order of masks, or who is in the roster: each member shares masks with some others only, and those who pool what they know must not have picked them."
+                        .into(),
+                );
+            }
             all.push(
                 "The result: a member can lie in its own contribution, and nobody sees it under the masks."
                     .into(),
@@ -67,6 +74,11 @@ pub(crate) fn not_protected(report: &Report, source: &Source, table: &Table) -> 
         );
     }
     all
+}
+
+/// Whether masks were shared with neighbours on a circle only.
+fn shares_with_some(source: &Source) -> bool {
+    source.lines.iter().any(|line| matches!(line.event, RunEvent::Streams { .. }))
 }
 
 /// What members that pool what they saw may know, beside what one of them does.

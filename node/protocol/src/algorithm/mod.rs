@@ -127,6 +127,15 @@ impl Algorithm {
         self
     }
 
+    /// The same for a model of so many parameters.
+    #[must_use]
+    pub(crate) fn with_parameters(mut self, parameters: usize) -> Self {
+        if let Self::Rounds(settings) = &mut self {
+            settings.set_parameters(parameters);
+        }
+        self
+    }
+
     /// How well masked rounds of so many members hide a contribution; `None` where there are no masks.
     pub(crate) fn hidden(&self, among: usize) -> Option<rounds::Hidden> {
         match self {

@@ -140,17 +140,13 @@ fn masks(reader: &Reader<'_>, config: &Config) -> Result<(), ConfigError> {
             Err(ConfigError::Conflict {
                 first: reader.pair("privacy.masking", "none"),
                 second: reader.pair("algorithm.exchange", "halving"),
-                why: "whoever adds up a part would see others' contributions to it".into(),
+                why: "whoever adds up a part would see others' contributions to it: without masks a first partner has half of the coordinates whole".into(),
                 hint: "use `algorithm.exchange = \"doubling\"`, or `privacy.masking = \"pairwise\"`".into(),
                 place: reader.place("algorithm.exchange"),
             })
         } else {
             Ok(())
         };
-    }
-    if config.algorithm.exchange == ExchangeKind::Halving {
-        let hint = "use `algorithm.exchange = \"doubling\"`, or leave it out";
-        return Err(reader.bad("algorithm.exchange", "is not there yet".into(), Some(hint.into())));
     }
     let conflict = |key: &'static str, shown: &dyn std::fmt::Display, why: &str, hint: &str| {
         let first = reader.pair("privacy.masking", "pairwise");

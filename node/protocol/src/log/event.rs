@@ -206,6 +206,15 @@ pub enum RunEvent {
         /// Epoch that began without it.
         epoch: u32,
     },
+    /// Masked rounds of a large roster: from here on the node shares streams with some others only.
+    Streams {
+        /// Epoch.
+        epoch: u32,
+        /// Members of the roster.
+        among: u32,
+        /// With how many it shares streams.
+        neighbours: u32,
+    },
     /// Lines of the node's own log that could not be read when it was put together with others.
     LostLines {
         /// How many.

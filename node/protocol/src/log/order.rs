@@ -68,6 +68,7 @@ impl RunEvent {
             | Self::Late { .. }
             | Self::Outside { .. }
             | Self::Waiting { .. }
+            | Self::Streams { .. }
             | Self::LostLines { .. }
             | Self::Finished { .. } => (0, Part::Beginning),
         };

@@ -283,6 +283,7 @@ impl Setup {
             certify: config.faults.can_go_wrong(),
         };
         robust(&config, settings.initial.len())?;
+        settings.algorithm = settings.algorithm.with_parameters(settings.initial.len());
         let plan = plan::plan(&config, &shape(&config, &settings, rho), sizes)?;
         let mut work = work(&config, model.as_ref(), plan.planned.noise_multiplier, sizes)?;
         let layout = differing::layout(&config, model.as_ref());

@@ -100,8 +100,13 @@ fn does_not_fit(hearer: Told<'_>, sender: Told<'_>) -> bool {
     let made_up = made_up
         .map(|step| with(sender.1, step.step, hearer.0))
         .any(|at| at.is_none_or(|at| at.sent.is_none()));
-    let last = hearer.1.steps.last().map_or(0, |step| step.step);
-    let is_past = |step: u32| hearer.1.total.is_some() || last > step;
+    // On the way into a halving both partners speak before they listen, under numbers of their own: the next number alone says nothing.
+    let spoke_only =
+        |at: &StepRecord, step| at.step == step + 1 && at.partner == sender.0 && at.heard.is_none();
+    let is_past = |step: u32| {
+        let mut later = hearer.1.steps.iter().filter(|at| at.step > step);
+        hearer.1.total.is_some() || later.any(|at| !spoke_only(at, step))
+    };
     let sent = sender.1.steps.iter().filter(|step| step.partner == hearer.0 && step.sent.is_some());
     made_up
         || sent

@@ -58,6 +58,40 @@ fn nobody_is_blamed_for_an_honest_round() {
     assert_eq!(find(honest(), 1, false), Blame::default());
 }
 
+/// Four members by halving: on the way in (steps 0 to 3) each message has a number of its own, on the way back (4, 5) partners exchange quarters of the
+/// total, then halves. Parts on the way in are all different.
+fn honest_by_halving() -> Vec<RoundRecord> {
+    let record = |steps| RoundRecord { round: 0, steps, total: Some(sum(99)), trouble: None };
+    // Who keeps the lower half speaks first: its number is the even one.
+    let lower = |at, partner, sent, heard| [step(at, partner, sent, 0), step(at + 1, partner, 0, heard)];
+    let upper = |at, partner, sent, heard| [step(at, partner, 0, heard), step(at + 1, partner, sent, 0)];
+    let way_in = |one: [StepRecord; 2], two: [StepRecord; 2], back: [StepRecord; 2]| {
+        record(one.into_iter().chain(two).chain(back).collect())
+    };
+    vec![
+        way_in(lower(0, 1, 10, 20), lower(2, 2, 11, 21), [step(4, 2, 1, 3), step(5, 1, 13, 24)]),
+        way_in(upper(0, 0, 20, 10), lower(2, 3, 31, 41), [step(4, 3, 2, 4), step(5, 0, 24, 13)]),
+        way_in(lower(0, 3, 50, 60), upper(2, 0, 21, 11), [step(4, 0, 3, 1), step(5, 3, 13, 24)]),
+        way_in(upper(0, 2, 60, 50), upper(2, 1, 41, 31), [step(4, 1, 4, 2), step(5, 2, 24, 13)]),
+    ]
+}
+
+#[test]
+fn nobody_is_blamed_for_an_honest_halving_and_who_changes_words_on_its_way_back_is_apart() {
+    let honest = honest_by_halving();
+    assert!(honest.iter().all(RoundRecord::is_sound));
+    assert_eq!(find(honest.clone(), 1, false), Blame::default());
+    // 3 hands on another half than it and 1 made of the same two quarters, and says so.
+    let mut records = honest.clone();
+    records[3].steps[5].sent = Some(sum(77));
+    records[2].steps[5].heard = step(5, 3, 0, 77).heard;
+    assert_eq!(find(records, 1, false).contradictions, BTreeSet::from([(1, 3)]));
+    // On the way in: 0 says that it sent other words than 1 heard.
+    let mut records = honest;
+    records[0].steps[0].sent = Some(sum(77));
+    assert_eq!(find(records, 1, false).contradictions, BTreeSet::from([(0, 1)]));
+}
+
 #[test]
 fn one_that_says_it_sent_something_else_is_apart_from_its_partner_only() {
     let mut records = honest();

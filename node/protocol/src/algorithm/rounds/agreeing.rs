@@ -86,9 +86,9 @@ impl Rounds {
         &self,
         (round, step): (u32, u32),
         to: PeerIx,
-        (count, numbers): (u32, &Numbers),
+        (count, numbers, ends): (u32, &Numbers, bool),
     ) -> Option<Signature> {
-        self.signs(round).then(|| self.sign_sum((round, step), to, sum_fingerprint(count, numbers)))?
+        self.signs(round).then(|| self.sign_sum((round, step), to, sum_fingerprint(count, numbers, ends)))?
     }
 
     /// Whether sums of a round are signed.
@@ -128,9 +128,9 @@ impl Rounds {
         me: PeerIx,
         (round, step): (u32, u32),
         from: PeerIx,
-        heard: &Heard,
+        (heard, ends): (&Heard, bool),
     ) -> bool {
-        let sum = || sum_fingerprint(heard.said.count, &heard.numbers);
+        let sum = || sum_fingerprint(heard.said.count, &heard.numbers, ends);
         !self.signs(round) || self.is_sum_signed((round, step), (from, me), (sum(), heard.said.signature))
     }
 
@@ -195,7 +195,7 @@ impl Rounds {
     /// As [`call_assembly`](Self::call_assembly), for what a partner did or did not do in this step.
     pub(super) fn call_about(&mut self, core: &mut Core, reason: &str, kind: TroubleKind, with: PeerIx) {
         if let Phase::Exchanging(exchange) = &self.phase {
-            self.trace.trouble(kind, with, exchange.step);
+            self.trace.trouble(kind, with, exchange.step());
         } else if matches!(self.phase, Phase::Hearing(_)) {
             let apart = self.apart.clone();
             self.robust.leave(kind, with, &apart);

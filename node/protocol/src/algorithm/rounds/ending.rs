@@ -25,7 +25,7 @@ impl Rounds {
         let silent = self.members.len().saturating_sub(count as usize);
         self.step(core, (sum, divisor), count);
         if self.released.take().is_some() {
-            let leverages = Leverages::new(exchange.plan, silent);
+            let leverages = Leverages::new(exchange.meetings.plan, silent);
             self.settling = Some(Settling { members: self.members.clone(), leverages });
         }
         self.next(core);

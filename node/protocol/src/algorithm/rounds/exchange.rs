@@ -1,51 +1,148 @@
-//! One round of recursive doubling by messages: who is heard next, what was sent, what came early.
+//! One round of recursive doubling, or [halving](super::halving), by messages: who is heard next, what was sent, what came early.
 //!
-//! Invariant: a node carries the sum of what reached it and adds in the order of the steps, so that all members end with the same bits.
+//! Invariant: a node carries the sum of what reached it and adds in the order of the turns, so that all members end with the same bits.
 
 use std::collections::BTreeMap;
+use std::ops::Range;
 use std::sync::Arc;
 
 use topology::schedule::{Plan, Role};
 
 use super::Sum;
 use super::carried::Carried;
+use super::halving::Halving;
+use super::masks::CHECK_WORDS;
 use crate::PeerIx;
 use crate::numbers::Numbers;
 use crate::time::Patience;
 
 /// The exchange of one round, as far as it has come.
 pub(super) struct Exchange {
-    pub(super) plan: Arc<Plan>,
+    pub(super) meetings: Meetings,
+    /// Whether parts are added up and gathered, instead of whole vectors added.
+    pub(super) halves: bool,
     /// My position in the roster.
     pub(super) position: usize,
-    pub(super) step: u32,
+    pub(super) turn: usize,
     pub(super) sum: Carried,
     pub(super) count: u32,
     /// Whom I wait for, and how long.
     pub(super) waiting: Option<(PeerIx, Patience)>,
 }
 
+/// Who meets whom in a round.
+#[derive(Debug, Clone)]
+pub(super) struct Meetings {
+    pub(super) plan: Arc<Plan>,
+    /// The position of each member in the order of the round.
+    pub(super) positions: Arc<[u32]>,
+}
+
+/// One message of an exchange: its number, the other member, and which words are in it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Leg {
+    pub(super) step: u32,
+    pub(super) partner: usize,
+    pub(super) part: Range<usize>,
+}
+
+/// What is done with numbers that are heard.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum How {
+    /// They are added to those that I hold.
+    Adds,
+    /// They are the total, instead of mine.
+    Replaces,
+    /// They go before those that I have given.
+    GoesBefore,
+    /// They go behind those that I have given.
+    GoesBehind,
+}
+
+/// What a member does in one turn.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Turn {
+    pub(super) gives: Option<Leg>,
+    pub(super) takes: Option<(Leg, How)>,
+}
+
+impl Turn {
+    /// Nothing.
+    pub(super) const IDLE: Self = Self { gives: None, takes: None };
+
+    /// With whole vectors.
+    pub(super) fn of_role(role: Role, step: u32, whole: Range<usize>) -> Self {
+        let leg = |partner| Leg { step, partner, part: whole.clone() };
+        let how = if let Role::Adopt(_) = role { How::Replaces } else { How::Adds };
+        let gives = match role {
+            Role::SendTo(partner) | Role::Exchange(partner) | Role::GiveTo(partner) => Some(leg(partner)),
+            Role::Idle | Role::ReceiveFrom(_) | Role::Adopt(_) => None,
+        };
+        Self { gives, takes: role.hears().map(|partner| (leg(partner), how)) }
+    }
+}
+
 impl Exchange {
-    /// What I do in the current step; `None` after the last.
-    pub(super) fn role(&self) -> Option<Role> {
-        ((self.step as usize) < self.plan.steps()).then(|| self.plan.role(self.step as usize, self.position))
+    fn halving(&self) -> Option<Halving<'_>> {
+        let Meetings { plan, positions } = &self.meetings;
+        self.halves.then(|| Halving { plan, positions, words: self.sum.len(), tail: CHECK_WORDS })
     }
 
-    /// Takes in what the partner of this step sent.
-    pub(super) fn take(&mut self, role: Role, heard: &Heard) {
-        if let Role::Adopt(_) = role {
-            self.sum.adopt(&heard.numbers);
-            self.count = heard.said.count;
-        } else {
-            self.sum.add(&heard.numbers);
-            self.count += heard.said.count;
+    /// What I do in this turn; `None` after the last.
+    pub(super) fn turn(&self) -> Option<Turn> {
+        self.turn_at(self.turn)
+    }
+
+    fn turn_at(&self, turn: usize) -> Option<Turn> {
+        let plan = &self.meetings.plan;
+        match self.halving() {
+            Some(halving) => (turn < halving.turns()).then(|| halving.turn(turn, self.position)),
+            None => (turn < plan.steps())
+                .then(|| Turn::of_role(plan.role(turn, self.position), turn as u32, 0..self.sum.len())),
         }
     }
 
-    /// The most inputs that a message of this step may stand for.
-    pub(super) fn largest_count(&self, partner: usize) -> u32 {
-        self.plan.inputs_held(self.step as usize, partner) as u32
+    /// Whether the last words of a message are those of the whole vector.
+    pub(super) fn ends(&self, leg: &Leg) -> bool {
+        leg.part.end == self.sum.len()
     }
+
+    /// The number under which I wait for something in this turn.
+    pub(super) fn step(&self) -> u32 {
+        let takes = self.turn().and_then(|turn| turn.takes);
+        takes.map_or(self.turn as u32, |(leg, _)| leg.step)
+    }
+
+    /// The member from whom something with this number is for me.
+    pub(super) fn speaker(&self, step: u32) -> Option<usize> {
+        let turn = self.halving().map_or(step as usize, |halving| halving.turn_of(step as usize));
+        let (leg, _) = self.turn_at(turn)?.takes?;
+        (leg.step == step).then_some(leg.partner)
+    }
+
+    /// Takes in what the partner of this turn sent.
+    pub(super) fn take(&mut self, (leg, how): (&Leg, How), heard: &Heard) {
+        if how == How::Adds {
+            self.sum.add(leg.part.clone(), &heard.numbers);
+            self.count = self.count.saturating_add(heard.said.count);
+        } else {
+            self.sum.adopt(leg.part.clone(), &heard.numbers);
+            self.count = heard.said.count;
+        }
+    }
+
+    /// The most inputs that a message of this turn may stand for. How many are in words is under the masks.
+    pub(super) fn largest_count(&self, partner: usize) -> u32 {
+        match &self.sum {
+            Carried::Reals(_) => self.meetings.plan.inputs_held(self.turn, partner) as u32,
+            Carried::Words(_) => 0,
+        }
+    }
+}
+
+/// So many sums a member hears in a round of so many at most.
+pub(super) fn most_heard(members: usize) -> usize {
+    2 * (members.max(2).ilog2() as usize + 1)
 }
 
 /// A sum on its way, with what is said about it.

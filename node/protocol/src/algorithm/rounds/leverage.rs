@@ -9,6 +9,7 @@ use std::sync::Arc;
 use privacy::network::doubling::Blocks;
 use topology::schedule::{Plan, RunKey, shuffled_order};
 
+use super::exchange::Meetings;
 use crate::PeerIx;
 use crate::agreement::repaired_order;
 
@@ -24,14 +25,31 @@ pub(crate) fn plan_apart(
     members: &[PeerIx],
     apart: &[(PeerIx, PeerIx, u32)],
 ) -> Option<Plan> {
+    Plan::with_order(order_apart(key, round, members, apart)).ok()
+}
+
+/// As [`plan_apart`], with the positions of the members in it.
+pub(super) fn meetings_apart(
+    key: &RunKey,
+    round: u32,
+    members: &[PeerIx],
+    apart: &[(PeerIx, PeerIx, u32)],
+) -> Option<Meetings> {
+    let order = order_apart(key, round, members, apart);
+    let mut positions: Arc<[u32]> = vec![0; order.len()].into();
+    let places = Arc::get_mut(&mut positions)?;
+    order.iter().enumerate().for_each(|(at, &member)| places[member as usize] = at as u32);
+    Some(Meetings { plan: Arc::new(Plan::with_order(order).ok()?), positions })
+}
+
+fn order_apart(key: &RunKey, round: u32, members: &[PeerIx], apart: &[(PeerIx, PeerIx, u32)]) -> Vec<u32> {
     let position = |member: &PeerIx| members.binary_search(member).ok().map(|at| at as u32);
     let pairs: Vec<(u32, u32)> = apart
         .iter()
         .filter(|(_, _, until)| round < *until)
         .filter_map(|(one, other, _)| Some((position(one)?, position(other)?)))
         .collect();
-    let order = shuffled_order(key, u64::from(round), members.len());
-    Plan::with_order(repaired_order(order, &pairs)).ok()
+    repaired_order(shuffled_order(key, u64::from(round), members.len()), &pairs)
 }
 
 /// A clean round, in which all contributions had the same noise and some members added nothing.

@@ -1,12 +1,12 @@
 //! Keys of masks. Decisions state them, the same for all; before the first one everybody tells everybody, each for itself, over connections that prove who
 //! speaks. Nobody is believed about the key of another.
 
-use super::masks::{CHECK_WORDS, MaskKey, Masks, Wearing};
+use super::masks::{CHECK_WORDS, MaskGraph, MaskKey, Masks, Wearing};
 use super::{KeyTold, Phase, Rounds, Say, patience};
 use crate::PeerIx;
 use crate::agreement::Seat;
 use crate::core::Core;
-use crate::event::FaultKind;
+use crate::event::{FaultKind, RunEvent};
 use crate::numbers::Numbers;
 use crate::time::Patience;
 
@@ -50,8 +50,11 @@ impl Rounds {
         let Some(wearing) = &mut self.wearing else { return false };
         let missing = wearing.missing(core.me, &self.members);
         if missing.is_empty() {
-            let unmasked = masks.unmasked(&self.members, &self.apart);
-            wearing.begin_epoch((core.settings.run, self.epoch), core.me, &self.members, unmasked);
+            let rounds = super::rounds_settings(&core.settings);
+            let graph = rounds.mask_graph(self.members.len());
+            let unmasked = masks.unmasked((&self.members, graph), &self.apart);
+            let place = (core.settings.run, self.epoch);
+            wearing.begin_epoch(place, core.me, (&self.members, graph), unmasked);
             return true;
         }
         if !matches!(self.phase, Phase::Meeting(_)) {
@@ -62,6 +65,15 @@ impl Rounds {
             });
         }
         false
+    }
+
+    /// Says in the log with how many others this member shares streams, where that is not all of them: what a coalition learns depends on it.
+    pub(super) fn log_streams(&self, core: &mut Core) {
+        let among = self.members.len();
+        let graph = super::rounds_settings(&core.settings).mask_graph(among);
+        if let (MaskGraph::Circle { neighbours }, Ok(_)) = (graph, self.members.binary_search(&core.me)) {
+            core.log(RunEvent::Streams { epoch: self.epoch, among: among as u32, neighbours });
+        }
     }
 
     pub(super) fn on_key(&mut self, core: &mut Core, from: PeerIx, told: &KeyTold) {
@@ -95,8 +107,12 @@ impl Rounds {
             None => numbers.reals().is_some(),
             Some(on) => numbers.words().is_some_and(|words| {
                 let bits = on.mechanism.grid().size().bits();
+                let (words_told, whole) = (words.len(), core.settings.initial.len() + CHECK_WORDS);
+                // How long a part is, its place in the round says.
+                let parts = super::rounds_settings(&core.settings)
+                    .halves(core.settings.initial.len(), self.members.len());
                 8 * words.width() == u64::from(bits)
-                    && words.len() == core.settings.initial.len() + CHECK_WORDS
+                    && (words_told == whole || parts && (1..whole).contains(&words_told))
             }),
         }
     }

@@ -27,6 +27,7 @@ impl Rounds {
             model: found.map_or_else(|| decision.model.digest.short(), |model| model.digest()),
             apart: self.apart.to_vec(),
         });
+        self.log_streams(core);
         self.early.forget_before(decision.next_round, decision.epoch);
         self.sent.clear();
         self.trace.clear();

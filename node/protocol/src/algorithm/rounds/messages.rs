@@ -1,6 +1,6 @@
 //! What to do with each kind of message.
 
-use super::exchange::{Heard, Kept};
+use super::exchange::{Heard, Kept, most_heard};
 use super::{Phase, Rounds, Say};
 use crate::PeerIx;
 use crate::core::{Core, REPEATED_AFTER};
@@ -59,7 +59,8 @@ impl Rounds {
         if !self.is_expected(from, round, step) {
             return core.fault(from, FaultKind::WrongSender, round);
         }
-        let limit = 2 * (self.members.len().max(2).ilog2() as usize + 3);
+        // Of two rounds, and some more.
+        let limit = 2 * (most_heard(self.members.len()) + 2);
         match self.early.keep((round, step, from), heard, limit) {
             Kept::Yes => self.advance(core),
             Kept::Again => {
@@ -74,10 +75,7 @@ impl Rounds {
     fn is_expected(&self, from: PeerIx, round: u32, step: u32) -> bool {
         let Ok(sender) = self.members.binary_search(&from) else { return false };
         match &self.phase {
-            Phase::Exchanging(exchange) if round == self.round => {
-                (step as usize) < exchange.plan.steps()
-                    && exchange.plan.role(step as usize, exchange.position).hears() == Some(sender)
-            }
+            Phase::Exchanging(exchange) if round == self.round => exchange.speaker(step) == Some(sender),
             _ => true,
         }
     }

@@ -18,6 +18,7 @@ pub(crate) mod danger;
 mod ending;
 mod exchange;
 mod fold;
+mod halving;
 pub(crate) mod leverage;
 mod machine;
 pub(crate) mod masks;
@@ -34,8 +35,6 @@ mod trace;
 
 use std::sync::Arc;
 
-use topology::schedule::Role;
-
 use crate::agreement::TroubleKind;
 use crate::algorithm::Algorithm;
 use crate::contribution::Contribution;
@@ -51,11 +50,11 @@ use crate::{PeerIx, Time};
 use agreeing::Agreeing;
 use carried::Carried;
 pub use danger::Tongue;
-use exchange::{Early, Exchange, Heard, Sent};
+use exchange::{Early, Exchange, Heard, Leg, Sent, Turn};
 pub(crate) use fold::RoundsFold;
 use leverage::Leverages;
 use masks::Wearing;
-pub use masks::{Hidden, Lie, MaskKey, MaskSecret, MaskSettings, Masks, inspection};
+pub use masks::{Bared, Flaw, Hidden, Lie, MaskKey, MaskSecret, MaskSettings, Masks, inspection};
 use model::SharedModel;
 pub use model::first_model;
 pub(crate) use robust::{MOST_MEMBERS as MOST_ROBUST_MEMBERS, MOST_PARAMETERS as MOST_ROBUST_PARAMETERS};
@@ -163,6 +162,7 @@ impl Rounds {
             self.call_assembly(core, "the run begins", None);
         } else {
             self.introduce(core, false);
+            self.log_streams(core);
             self.start_round(core);
         }
     }
@@ -176,8 +176,7 @@ impl Rounds {
         if self.agreeing.leaving {
             return self.call_assembly(core, "this node leaves", None);
         }
-        // Broken rounds are made up for, but not without end.
-        if self.next_round >= rounds.saturating_mul(4).saturating_add(64) {
+        if self.next_round >= settings::most_numbers(rounds) {
             return self.end(core, "too many rounds were broken", false);
         }
         if !self.has_keys(core) {
@@ -293,9 +292,12 @@ impl Rounds {
             return self.call_assembly(core, "this node has no seat", None);
         };
         let place = (self.round, &self.members, &*self.apart);
-        let plan = rounds_settings(&core.settings).plan(&core.settings.key, place);
-        self.phase =
-            Phase::Exchanging(Box::new(Exchange { plan, position, step: 0, sum, count, waiting: None }));
+        let settings = core.settings.clone();
+        let rounds = rounds_settings(&settings);
+        let meetings = rounds.meetings(&settings.key, place);
+        let halves = rounds.halves(settings.initial.len(), self.members.len());
+        let exchange = Exchange { meetings, halves, position, turn: 0, sum, count, waiting: None };
+        self.phase = Phase::Exchanging(Box::new(exchange));
         self.advance(core);
     }
 
@@ -303,63 +305,64 @@ impl Rounds {
     fn advance(&mut self, core: &mut Core) {
         loop {
             let Phase::Exchanging(exchange) = &self.phase else { return };
-            let Some(role) = exchange.role() else { return self.finish_round(core) };
+            let Some(turn) = exchange.turn() else { return self.finish_round(core) };
             if exchange.waiting.is_none() {
-                self.speak(core, role);
+                self.speak(core, &turn);
             }
-            if !self.listen(core, role) {
+            if !self.listen(core, turn) {
                 return;
             }
         }
     }
 
-    /// Sends what the role of this step asks for.
-    fn speak(&mut self, core: &mut Core, role: Role) {
-        let Phase::Exchanging(exchange) = &self.phase else { return };
-        let (Role::SendTo(partner) | Role::Exchange(partner) | Role::GiveTo(partner)) = role else { return };
+    /// Sends what this turn asks for.
+    fn speak(&mut self, core: &mut Core, turn: &Turn) {
+        let (Phase::Exchanging(exchange), Some(leg)) = (&self.phase, &turn.gives) else { return };
+        let Leg { step, partner, part } = leg.clone();
         let to = self.members[partner];
         let (epoch, start) = (self.epoch, self.model.digest());
-        let (place, count) = ((self.round, exchange.step), exchange.count);
-        let numbers = exchange.sum.numbers();
-        let signature = self.signature(place, to, (count, &numbers));
+        let (place, count) = ((self.round, step), exchange.count);
+        let numbers = exchange.sum.numbers(part);
+        let ends = exchange.ends(leg);
+        let signature = self.signature(place, to, (count, &numbers, ends));
         let said = Box::new(Sum { epoch, count, start, signature });
         let heard = Heard { said: said.clone(), numbers: numbers.clone() };
         if core.settings.certify {
-            self.trace.sent(place.1, to, &heard);
+            self.trace.sent(step, to, (&heard, ends));
         }
         self.sent.keep(place, to, heard);
         core.send(to, place, Say::Sum(said), numbers);
     }
 
-    /// Takes in what the role of this step waits for; `false` if it is not there yet or the round broke.
-    fn listen(&mut self, core: &mut Core, role: Role) -> bool {
+    /// Takes in what this turn waits for; `false` if it is not there yet or the round broke.
+    fn listen(&mut self, core: &mut Core, turn: Turn) -> bool {
         let Phase::Exchanging(exchange) = &mut self.phase else { return false };
-        let Some(partner) = role.hears() else {
-            exchange.step += 1;
+        let Some((leg, how)) = turn.takes else {
+            exchange.turn += 1;
             return true;
         };
-        let from = self.members[partner];
-        let Some(heard) = self.early.take((self.round, exchange.step, from)) else {
+        let from = self.members[leg.partner];
+        let Some(heard) = self.early.take((self.round, leg.step, from)) else {
             if exchange.waiting.is_none() {
                 exchange.waiting = Some((from, patience(core)));
                 self.on_place(core);
             }
             return false;
         };
-        let step = exchange.step;
         // What cannot be shown to be the partner's is not stated: it would be a proof against who states it.
-        let signed = self.is_signed(core.me, (self.round, step), from, &heard);
+        let ends = exchange.ends(&leg);
+        let signed = self.is_signed(core.me, (self.round, leg.step), from, (&heard, ends));
         if core.settings.certify && signed {
-            self.trace.heard(step, from, &heard);
+            self.trace.heard(leg.step, from, (&heard, ends), how);
         }
-        if let Some((kind, reason)) = self.objection(core, (&heard, signed), partner) {
+        if let Some((kind, reason)) = self.objection(core, (&heard, signed), &leg) {
             self.call_about(core, reason, kind, from);
             return false;
         }
         let Phase::Exchanging(exchange) = &mut self.phase else { return false };
-        exchange.take(role, &heard);
+        exchange.take((&leg, how), &heard);
         exchange.waiting = None;
-        exchange.step += 1;
+        exchange.turn += 1;
         true
     }
 
@@ -377,7 +380,7 @@ impl Rounds {
                 }
                 if core.now >= patience.again {
                     patience.again = core.now.after(core.settings.timeouts.resend);
-                    core.tell(peer, (self.round, exchange.step), Body::Nudge);
+                    core.tell(peer, (self.round, exchange.step()), Body::Nudge);
                 }
             }
             Phase::Assembling if core.now >= self.agreeing.ends => self.give_up(core),

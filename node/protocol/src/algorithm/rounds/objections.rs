@@ -1,6 +1,6 @@
 //! Why a sum cannot be used: found before anything is passed on.
 
-use super::exchange::Heard;
+use super::exchange::{Heard, Leg};
 use super::{Phase, Rounds};
 use crate::agreement::TroubleKind;
 use crate::core::Core;
@@ -13,15 +13,15 @@ impl Rounds {
         &mut self,
         core: &mut Core,
         (heard, signed): (&Heard, bool),
-        partner: usize,
+        leg: &Leg,
     ) -> Option<(TroubleKind, &'static str)> {
         let Phase::Exchanging(exchange) = &self.phase else { return None };
-        let from = self.members[partner];
+        let from = self.members[leg.partner];
         let count = heard.said.count;
         if heard.said.start != self.model.digest() {
             return Some((TroubleKind::Differs, "digests differ"));
         }
-        if !exchange.sum.takes(&heard.numbers) {
+        if !exchange.sum.takes(&leg.part, &heard.numbers) {
             core.fault(from, FaultKind::WrongLength, self.round);
             return Some((TroubleKind::Malformed, "a sum of another kind"));
         }
@@ -34,7 +34,7 @@ impl Rounds {
                 values.squared_norm() > largest * largest
             }
         };
-        if count > exchange.largest_count(partner) || too_large {
+        if count > exchange.largest_count(leg.partner) || too_large {
             core.fault(from, FaultKind::TooLarge, self.round);
             return Some((TroubleKind::Malformed, "a sum is larger than honest contributions can be"));
         }

@@ -32,7 +32,9 @@ impl Forecast for RoundsSettings {
     ) -> Result<Option<Found>, PlanError> {
         match &self.masks {
             None if self.robust.is_some() => RobustForecast.noise(question, (epsilon, scope), local),
-            Some(masks) => Masked(masks).noise(question, (epsilon, scope)),
+            Some(masks) => {
+                Masked(masks, self.split_chance(question.shape.nodes)).noise(question, (epsilon, scope))
+            }
             None => calibrated(question, epsilon, scope),
         }
     }
@@ -40,13 +42,15 @@ impl Forecast for RoundsSettings {
     fn figures(&self, shape: &Shape, local: f64) -> Result<Figures, PlanError> {
         match &self.masks {
             None if self.robust.is_some() => RobustForecast.figures(shape, local),
-            Some(masks) => Masked(masks).figures(shape, local),
+            Some(masks) => Masked(masks, self.split_chance(shape.nodes)).figures(shape, local),
             None => Ok(figures(shape, local)),
         }
     }
 
     fn least_part(&self, shape: &Shape, scope: Scope) -> f64 {
-        self.masks.as_ref().map_or(1.0, |masks| Masked(masks).leverage(shape, scope))
+        self.masks
+            .as_ref()
+            .map_or(1.0, |masks| Masked(masks, self.split_chance(shape.nodes)).leverage(shape, scope))
     }
 
     fn own_rule(
@@ -56,7 +60,7 @@ impl Forecast for RoundsSettings {
         name: &str,
     ) -> Result<Option<(f64, BudgetRule)>, PlanError> {
         if let Some(masks) = &self.masks {
-            return Masked(masks).own_rule(shape, (epsilon, scope), name);
+            return Masked(masks, self.split_chance(shape.nodes)).own_rule(shape, (epsilon, scope), name);
         }
         if self.robust.is_some() || scope == Scope::Local || !(2..=MOST_NODES).contains(&shape.nodes) {
             return Ok(None);

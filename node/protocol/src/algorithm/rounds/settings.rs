@@ -2,16 +2,17 @@
 
 use std::sync::{Arc, OnceLock};
 
-use topology::schedule::{Plan, RunKey};
+use topology::schedule::RunKey;
 
 use super::RoundsFold;
-use super::leverage::plan_apart;
-use super::masks::{MaskSettings, MaskedFold};
+use super::exchange::Meetings;
+use super::leverage::meetings_apart;
+use super::masks::{MaskGraph, MaskSettings, MaskedFold, split_chance};
 use super::robust::{Pool, Robust, RobustFold};
 use crate::PeerIx;
 use crate::agreement::{Charter, Credentials};
 use crate::algorithm::Fold;
-use crate::config::{Config, Masking, PrivacyConfig};
+use crate::config::{Config, ExchangeKind, Masking, PrivacyConfig};
 use crate::settings::Settings;
 
 /// Settings of averaging rounds.
@@ -22,9 +23,24 @@ pub struct RoundsSettings {
     charter: Arc<OnceLock<Arc<Charter>>>,
     /// Masks, where there are any.
     pub(crate) masks: Option<MaskSettings>,
+    exchange: ExchangeKind,
+    /// δ of the run.
+    delta: f64,
+    /// Of the model, once they are known.
+    parameters: usize,
+    /// Who shares streams with whom in a roster of so many, kept for the first that was asked about.
+    graph: Arc<OnceLock<(usize, MaskGraph)>>,
     /// How contributions are put together, where members may lie in them.
     pub(super) robust: Option<Robust>,
     pub(super) pool: Arc<Pool>,
+}
+
+/// Parameters from which on masked words are added up by halving: below, more messages cost more than fewer words save.
+const HALVES_FROM: usize = 10_000;
+
+/// The numbers of rounds that a run of so many may use up: broken ones are made up for, but not without end.
+pub(super) fn most_numbers(rounds: u32) -> u32 {
+    rounds.saturating_mul(4).saturating_add(64)
 }
 
 /// The plan of each round, made by whichever participant asks first: a simulation has thousands in one process. The plan follows from the
@@ -33,7 +49,7 @@ pub struct RoundsSettings {
 struct Plans(Vec<OnceLock<MadePlan>>);
 
 /// A plan, and the roster for which it was made.
-type MadePlan = (Arc<[PeerIx]>, Arc<Plan>);
+type MadePlan = (Arc<[PeerIx]>, Meetings);
 
 /// A round with its members, and who of them must not be partners before which round.
 pub(super) type RoundOf<'a> = (u32, &'a Arc<[PeerIx]>, &'a [(PeerIx, PeerIx, u32)]);
@@ -42,15 +58,25 @@ impl RoundsSettings {
     /// For a run of so many rounds, without masks.
     pub fn new(rounds: u32) -> Self {
         let plans = Arc::new(Plans((0..rounds).map(|_| OnceLock::new()).collect()));
-        Self { plans, charter: Arc::default(), masks: None, robust: None, pool: Arc::default() }
+        Self {
+            plans,
+            charter: Arc::default(),
+            masks: None,
+            exchange: ExchangeKind::Auto,
+            delta: 0.0,
+            parameters: 0,
+            graph: Arc::default(),
+            robust: None,
+            pool: Arc::default(),
+        }
     }
 
     /// As a configuration says.
     pub(crate) fn of(config: &Config) -> Self {
-        let PrivacyConfig { masking, colluders, least, .. } = config.privacy;
+        let PrivacyConfig { masking, colluders, least, delta, .. } = config.privacy;
         let masks = (masking == Masking::Pairwise).then_some(MaskSettings { colluders, least });
         let robust = config.tolerate.map(|tolerate| Robust { tolerate });
-        Self { masks, robust, ..Self::new(config.rounds) }
+        Self { masks, robust, exchange: config.algorithm.exchange, delta, ..Self::new(config.rounds) }
     }
 
     /// The same with a rule that bears so many liars.
@@ -58,6 +84,44 @@ impl RoundsSettings {
     pub fn with_robust(mut self, robust: Robust) -> Self {
         self.robust = Some(robust);
         self
+    }
+
+    /// Says how many parameters the model has.
+    pub(crate) fn set_parameters(&mut self, parameters: usize) {
+        (self.parameters, self.graph) = (parameters, Arc::default());
+    }
+
+    /// Who shares streams with whom in a roster of so many: all pairs, but in large rosters, as long as δ has room for that they might be split.
+    pub(super) fn mask_graph(&self, members: usize) -> MaskGraph {
+        let Some(masks) = self.masks else { return MaskGraph::Complete };
+        if self.worst_chance() > self.delta / 2.0 {
+            return MaskGraph::Complete;
+        }
+        let make = || MaskGraph::of(members, self.parameters, masks.colluders);
+        let (made_for, graph) = *self.graph.get_or_init(|| (members, make()));
+        if made_for == members { graph } else { make() }
+    }
+
+    /// The chance that goes into δ: no roster is larger than the first.
+    pub(super) fn split_chance(&self, nodes: usize) -> f64 {
+        match self.mask_graph(nodes) {
+            MaskGraph::Complete => 0.0,
+            MaskGraph::Circle { .. } => self.worst_chance(),
+        }
+    }
+
+    fn worst_chance(&self) -> f64 {
+        split_chance(u64::from(most_numbers(self.plans.0.len() as u32)))
+    }
+
+    /// Whether words are added up by [halving](super::halving): where they are masked, as was said or many enough, and every member has some.
+    pub(super) fn halves(&self, parameters: usize, members: usize) -> bool {
+        let wanted = match self.exchange {
+            ExchangeKind::Auto => parameters >= HALVES_FROM,
+            ExchangeKind::Doubling => false,
+            ExchangeKind::Halving => true,
+        };
+        wanted && self.masks.is_some() && members <= parameters
     }
 
     /// The same with masks.
@@ -77,12 +141,12 @@ impl RoundsSettings {
     }
 
     /// Who meets whom in a round: shuffled doubling over positions in its members.
-    pub(super) fn plan(&self, key: &RunKey, (round, members, apart): RoundOf<'_>) -> Arc<Plan> {
-        let make = || Arc::new(plan_apart(key, round, members, apart).expect("a roster is not empty"));
+    pub(super) fn meetings(&self, key: &RunKey, (round, members, apart): RoundOf<'_>) -> Meetings {
+        let make = || meetings_apart(key, round, members, apart).expect("a roster is not empty");
         let slot = self.plans.0.get(round as usize).filter(|_| apart.is_empty());
         let Some(slot) = slot else { return make() };
-        let (made_for, plan) = slot.get_or_init(|| (members.clone(), make()));
-        if made_for == members { plan.clone() } else { make() }
+        let (made_for, meetings) = slot.get_or_init(|| (members.clone(), make()));
+        if made_for == members { meetings.clone() } else { make() }
     }
 
     /// The charter of a simulation, whose keys everybody can compute.

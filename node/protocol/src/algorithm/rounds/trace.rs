@@ -4,7 +4,7 @@
 
 use std::collections::VecDeque;
 
-use super::exchange::Heard;
+use super::exchange::{Heard, How};
 use super::masks::{self, Opening};
 use crate::PeerIx;
 use crate::agreement::{
@@ -31,7 +31,7 @@ struct TracedStep {
     step: u32,
     partner: PeerIx,
     sent: Option<Told>,
-    heard: Option<Told>,
+    heard: Option<(Told, How)>,
 }
 
 /// A sum as it was told.
@@ -40,6 +40,8 @@ struct Told {
     count: u32,
     numbers: Numbers,
     signature: Option<Signature>,
+    /// Whether its last words are those of the whole vector: the zeros of masked words.
+    ends: bool,
 }
 
 /// So many rounds a standing has room for.
@@ -60,24 +62,27 @@ impl Trace {
         }
     }
 
-    pub(super) fn sent(&mut self, step: u32, partner: PeerIx, heard: &Heard) {
+    /// A sum that was sent; `ends` where its last words are those of the whole vector.
+    pub(super) fn sent(&mut self, step: u32, partner: PeerIx, (heard, ends): (&Heard, bool)) {
         if let Some(at) = self.step(step, partner) {
-            at.sent = Some(Told::of(heard));
+            at.sent = Some(Told::of(heard, ends));
         }
     }
 
-    pub(super) fn heard(&mut self, step: u32, partner: PeerIx, heard: &Heard) {
+    pub(super) fn heard(&mut self, step: u32, partner: PeerIx, (heard, ends): (&Heard, bool), how: How) {
         if let Some(at) = self.step(step, partner) {
-            at.heard = Some(Told::of(heard));
+            at.heard = Some((Told::of(heard, ends), how));
         }
     }
 
+    /// In the order of the numbers: on the way into a halving the partner's may be the smaller.
     fn step(&mut self, step: u32, partner: PeerIx) -> Option<&mut TracedStep> {
         let steps = &mut self.0.back_mut()?.steps;
-        if steps.last().is_none_or(|last| last.step != step) {
-            steps.push(TracedStep { step, partner, sent: None, heard: None });
+        let at = steps.partition_point(|at| at.step < step);
+        if steps.get(at).is_none_or(|found| found.step != step) {
+            steps.insert(at, TracedStep { step, partner, sent: None, heard: None });
         }
-        steps.last_mut()
+        steps.get_mut(at)
     }
 
     pub(super) fn done(&mut self) {
@@ -112,7 +117,7 @@ impl Traced {
             heard: at
                 .heard
                 .as_ref()
-                .map(|told| agreement::Heard { digest: told.fingerprint(), signature: told.signature }),
+                .map(|(told, _)| agreement::Heard { digest: told.fingerprint(), signature: told.signature }),
         };
         let total = self.steps.last().filter(|_| self.done).and_then(TracedStep::total);
         RoundRecord {
@@ -125,9 +130,9 @@ impl Traced {
     }
 
     fn opened(&self, opening: &Opening) -> Opened {
-        let sum = |told: &Option<Told>| told.as_ref().and_then(|told| opened_sum(told.count, &told.numbers));
-        let sums =
-            self.steps.iter().map(|at| OpenedStep { sent: sum(&at.sent), heard: sum(&at.heard) }).collect();
+        let sent = |at: &TracedStep| at.sent.as_ref().and_then(Told::opened);
+        let heard = |at: &TracedStep| at.heard.as_ref().and_then(|(told, _)| told.opened());
+        let sums = self.steps.iter().map(|at| OpenedStep { sent: sent(at), heard: heard(at) }).collect();
         let Opening { keys, place, unmasked, masks } = opening.clone();
         Opened { keys, place, unmasked, masks, sums }
     }
@@ -137,20 +142,47 @@ impl TracedStep {
     /// What its author held after the last step.
     fn total(&self) -> Option<Fingerprint> {
         match (&self.sent, &self.heard) {
-            (Some(sent), Some(heard)) => sent.plus(heard).map(|total| total.fingerprint()),
-            (Some(total), None) | (None, Some(total)) => Some(total.fingerprint()),
+            (Some(sent), Some((heard, how))) => {
+                let total = match how {
+                    How::Adds => sent.plus(heard),
+                    How::Replaces => Some(heard.clone()),
+                    How::GoesBefore => heard.before(sent),
+                    How::GoesBehind => sent.before(heard),
+                };
+                total.map(|total| total.fingerprint())
+            }
+            (Some(total), None) | (None, Some((total, _))) => Some(total.fingerprint()),
             (None, None) => None,
         }
     }
 }
 
 impl Told {
-    fn of(heard: &Heard) -> Self {
-        Self { count: heard.said.count, numbers: heard.numbers.clone(), signature: heard.said.signature }
+    fn of(heard: &Heard, ends: bool) -> Self {
+        Self {
+            count: heard.said.count,
+            numbers: heard.numbers.clone(),
+            signature: heard.said.signature,
+            ends,
+        }
+    }
+
+    fn opened(&self) -> Option<OpenedSum> {
+        opened_sum(self.count, &self.numbers, self.ends)
     }
 
     fn fingerprint(&self) -> Fingerprint {
-        sum_fingerprint(self.count, &self.numbers)
+        sum_fingerprint(self.count, &self.numbers, self.ends)
+    }
+
+    /// One part and the one behind it. Only words travel in parts.
+    fn before(&self, other: &Self) -> Option<Self> {
+        let (Numbers::Words(one), Numbers::Words(two)) = (&self.numbers, &other.numbers) else { return None };
+        let words = match (one.as_32(), two.as_32()) {
+            (Some(one), Some(two)) => Words::modulo_32([one, two].concat()),
+            _ => Words::modulo_64([one.as_64()?, two.as_64()?].concat()),
+        };
+        Some(Self { count: self.count, numbers: Numbers::Words(words), signature: None, ends: other.ends })
     }
 
     /// Added as the exchange adds: the same bits.
@@ -163,7 +195,12 @@ impl Told {
             (Numbers::Words(one), Numbers::Words(two)) => Numbers::Words(added(one, two)?),
             (Numbers::Reals(_), Numbers::Words(_)) | (Numbers::Words(_), Numbers::Reals(_)) => return None,
         };
-        Some(Self { count: self.count.saturating_add(other.count), numbers, signature: None })
+        Some(Self {
+            count: self.count.saturating_add(other.count),
+            numbers,
+            signature: None,
+            ends: self.ends,
+        })
     }
 }
 
@@ -177,18 +214,18 @@ fn added(one: &Words, two: &Words) -> Option<Words> {
     Some(Words::modulo_64(one.iter().zip(two).map(|(one, two)| one.wrapping_add(*two)).collect()))
 }
 
-/// Digest of a sum: what it counts and its numbers.
-pub(super) fn sum_fingerprint(count: u32, numbers: &Numbers) -> Fingerprint {
+/// Digest of a sum: what it counts and its numbers; `ends` where its last words are those of the whole vector.
+pub(super) fn sum_fingerprint(count: u32, numbers: &Numbers, ends: bool) -> Fingerprint {
     let Numbers::Reals(values) = numbers else {
-        return opened_sum(count, numbers).map_or_else(Fingerprint::default, |sum| sum.digest());
+        return opened_sum(count, numbers, ends).map_or_else(Fingerprint::default, |sum| sum.digest());
     };
     let mut bytes = count.to_le_bytes().to_vec();
     bytes.extend(values.as_slice().iter().flat_map(|value| value.to_le_bytes()));
     Fingerprint::of("murmur sum numbers 1", &bytes)
 }
 
-/// A masked sum as it is opened: its zeros are seen, the rest is not.
-fn opened_sum(count: u32, numbers: &Numbers) -> Option<OpenedSum> {
-    let (others, zeros) = masks::split(numbers.words()?);
+/// A masked sum as it is opened: its zeros are seen, where it has them, the rest is not.
+fn opened_sum(count: u32, numbers: &Numbers, ends: bool) -> Option<OpenedSum> {
+    let (others, zeros) = masks::split(numbers.words()?, ends);
     Some(OpenedSum { count, others: Fingerprint::of("murmur masked words 1", &others), zeros })
 }

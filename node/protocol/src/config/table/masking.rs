@@ -50,9 +50,10 @@ pub(super) const KEYS: &[Key] = &[
 /// A row of the section before.
 pub(super) const EXCHANGE: Key = key(
     "algorithm.exchange",
-    "masks: how words are added up: doubling (whole vectors); halving (parts, then gathered) is not there yet",
+    "masks: how words are added up, doubling (whole vectors to everybody met) or halving (each member adds up a part, then parts are gathered: fewer bytes, more messages)",
     &Special { read: read_exchange, show: show_exchange, takes: "auto, doubling, halving" },
-);
+)
+.because("halving from 10,000 parameters on, under masks; the total has the same bits");
 
 /// Words for masks; what is not there yet has none behind it.
 const MASKINGS: &[(&str, Said)] = &[

@@ -34,9 +34,12 @@ pub(super) fn opened(words: &Words) -> CheckWords {
     CheckWords(std::array::from_fn(|_| (centred.next().unwrap_or(0) as u64) << up))
 }
 
-/// Those of a sum that was sent, with all that comes before them as bytes.
-pub(in crate::algorithm::rounds) fn split(words: &numbers::Words) -> (Vec<u8>, Option<CheckWords>) {
-    let before = words.len().saturating_sub(ZEROS);
+/// Those of a sum that was sent, where it `ends` with them, with all that comes before them as bytes.
+pub(in crate::algorithm::rounds) fn split(
+    words: &numbers::Words,
+    ends: bool,
+) -> (Vec<u8>, Option<CheckWords>) {
+    let before = words.len().saturating_sub(if ends { ZEROS } else { 0 });
     let narrow = words.as_32().unwrap_or_default().iter().map(|&word| u64::from(word) << 32);
     let all: Vec<u64> = narrow.chain(words.as_64().unwrap_or_default().iter().copied()).collect();
     let zeros = <[u64; ZEROS]>::try_from(&all[before..]).ok().map(CheckWords);

@@ -4,7 +4,8 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use privacy::network::{NetworkError, Watchers};
 
-use super::settings::leverage;
+use super::graph::split_chance;
+use super::settings::leverage_on;
 use crate::account::{Shape, Table, Tally};
 use crate::algorithm::Fold;
 use crate::event::RunEvent;
@@ -15,8 +16,12 @@ const NAME: &str = "masked";
 /// The state of the fold.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct MaskedFold {
-    /// How often each node contributed, by the kind of contribution and the size of the roster.
-    made: BTreeMap<(usize, usize, usize), u64>,
+    /// How often each node contributed, by the kind of contribution, the size of the roster, and with how many others it shared streams (0: all).
+    made: BTreeMap<(usize, usize, usize, u32), u64>,
+    /// With how many others a node shares streams at present, where it is not with all.
+    sharing: BTreeMap<usize, u32>,
+    /// Epochs whose rosters had a sparse graph: each may have been split, with a chance that goes into δ.
+    sparse: BTreeSet<u32>,
     begun: BTreeSet<u32>,
     ended: BTreeSet<u32>,
 }
@@ -25,22 +30,29 @@ impl MaskedFold {
     /// One contribution. Where nothing says among how many, nobody hid it.
     fn charge(&mut self, shape: &Shape, tally: &mut Tally, (node, kind): (usize, usize), among: Option<u32>) {
         let among = among.map_or(1, |among| (among as usize).min(shape.nodes));
-        *self.made.entry((node, kind, among)).or_insert(0) += 1;
-        tally.charge_everybody(node, kind, leverage(among, 1));
+        let neighbours = self.sharing.get(&node).copied().unwrap_or(0);
+        *self.made.entry((node, kind, among, neighbours)).or_insert(0) += 1;
+        tally.charge_everybody(node, kind, leverage_on(neighbours, among, 1));
     }
 
     /// What every node lost towards so many who pool what they saw, in the units of the tally.
     fn spent(&self, tally: &mut Tally, watchers: usize) -> Vec<f64> {
         let mut total = vec![0.0; tally.in_full().len()];
-        for (&(source, kind, among), &count) in &self.made {
-            tally.price_times(&mut total, (source, kind), leverage(among, watchers), count);
+        let mut priced = BTreeMap::new();
+        for (&(source, kind, among, neighbours), &count) in &self.made {
+            let leverage =
+                priced.entry((among, neighbours)).or_insert_with(|| leverage_on(neighbours, among, watchers));
+            tally.price_times(&mut total, (source, kind), *leverage, count);
         }
         total
     }
 
     fn epsilons(&self, shape: &Shape, tally: &mut Tally, watchers: usize, local: &[f64]) -> Vec<f64> {
         let spent = self.spent(tally, watchers);
-        let epsilon = |spent: &[f64]| tally.units.epsilon(spent, shape.delta);
+        let delta = shape.delta - split_chance(self.sparse.len() as u64);
+        let epsilon = |spent: &[f64]| {
+            if delta > 0.0 { tally.units.epsilon(spent, delta) } else { f64::INFINITY }
+        };
         spent
             .chunks_exact(tally.units.len())
             .zip(local)
@@ -60,6 +72,13 @@ impl Fold for MaskedFold {
             }
             RunEvent::RoundDone { round, .. } => {
                 self.ended.insert(*round);
+            }
+            RunEvent::Roster { .. } => {
+                self.sharing.remove(&node);
+            }
+            RunEvent::Streams { epoch, neighbours, .. } => {
+                self.sharing.insert(node, *neighbours);
+                self.sparse.insert(*epoch);
             }
             _ => {}
         }

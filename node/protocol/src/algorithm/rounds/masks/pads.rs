@@ -5,8 +5,9 @@ use privacy::mechanisms::grid::{GridGaussian, Words};
 use sha2::Sha256;
 use zeroize::{Zeroize, Zeroizing};
 
-use super::MaskSecret;
+use super::graph::MaskGraph;
 use super::roster::KeyedRoster;
+use super::{Bared, Flaw, MaskSecret};
 use crate::PeerIx;
 use crate::values::Digest;
 
@@ -27,6 +28,8 @@ pub(super) struct Use<'a> {
 pub(super) struct Pads {
     roster: [u8; 32],
     pairs: Vec<Pair>,
+    /// Of an audit.
+    bared: Option<Bared>,
 }
 
 /// What is shared with one other member.
@@ -38,11 +41,24 @@ struct Pair {
 }
 
 impl Pads {
-    /// Of member `me`; `Err` names a member whose key is none.
+    /// Of member `me`, shared with all others; `Err` names a member whose key is none.
+    #[cfg(test)]
     pub(super) fn new(roster: &KeyedRoster, me: PeerIx, secret: &MaskSecret) -> Result<Self, PeerIx> {
+        Self::on(MaskGraph::Complete, roster, (me, secret))
+    }
+
+    /// Of a member, shared with those of the others that the graph says; `Err` names one whose key is none, or the member itself where it has no seat.
+    pub(super) fn on(
+        graph: MaskGraph,
+        roster: &KeyedRoster,
+        (me, secret): (PeerIx, &MaskSecret),
+    ) -> Result<Self, PeerIx> {
         let run = roster.run.0.to_le_bytes();
-        let shares = |member: PeerIx| member != me && roster.is_masked(me, member);
-        let others = roster.members.iter().filter(|(member, _)| shares(*member));
+        let position = roster.members.iter().position(|(member, _)| *member == me).ok_or(me)?;
+        let digest = roster.digest();
+        let others = graph.others((&digest, roster.members.len()), position);
+        let others = others.into_iter().map(|other| &roster.members[other]);
+        let others = others.filter(|(member, _)| roster.is_masked(me, *member));
         let pair = |&(member, key): &(PeerIx, super::MaskKey)| {
             let shared = secret.shared_with(&key).ok_or(member)?;
             let (mut extracted, _) = Hkdf::<Sha256>::extract(Some(&run), shared.as_bytes());
@@ -51,7 +67,22 @@ impl Pads {
             extracted.as_mut_slice().zeroize();
             Ok::<_, PeerIx>(Pair { with: member, adds: me < member, secret })
         };
-        Ok(Self { roster: roster.digest(), pairs: others.map(pair).collect::<Result<_, _>>()? })
+        Ok(Self { roster: digest, pairs: others.map(pair).collect::<Result<_, _>>()?, bared: None })
+    }
+
+    /// The same of member `me` as an audit wants them.
+    ///
+    /// # Guarantee
+    /// None: this exists to see that it is noticed.
+    pub(super) fn bared(mut self, bared: Bared, me: PeerIx) -> Self {
+        self.pairs.retain(|pair| bared.hides(me, pair.with));
+        let is_first = self.pairs.iter().all(|pair| pair.adds);
+        if let Some(pair) = self.pairs.first_mut().filter(|_| is_first && bared.flaw == Some(Flaw::WrongSign))
+        {
+            pair.adds = false;
+        }
+        self.bared = Some(bared);
+        self
     }
 
     /// Puts on the masks of all pairs.
@@ -97,16 +128,23 @@ impl Pads {
     }
 
     fn info(&self, purpose: &[u8], of: &Use<'_>) -> Vec<u8> {
-        [purpose, &self.roster, &of.place()].concat()
+        let (round, with_model) = self.bared.as_ref().map_or((of.round, true), |bared| bared.binds(of.round));
+        [purpose, &self.roster, &of.bound_to(round, with_model)].concat()
     }
 }
 
 impl Use<'_> {
     /// All of it, as bytes.
     pub(super) fn place(&self) -> Vec<u8> {
+        self.bound_to(self.round, true)
+    }
+
+    fn bound_to(&self, round: u32, with_model: bool) -> Vec<u8> {
         let grid = self.mechanism.grid();
-        let mut place = self.round.to_le_bytes().to_vec();
-        place.extend(self.model.0);
+        let mut place = round.to_le_bytes().to_vec();
+        if with_model {
+            place.extend(self.model.0);
+        }
         place.extend(grid.size().bits().to_le_bytes());
         for number in [grid.steps(), grid.largest(), self.mechanism.noise(), grid.load().dimension as u64] {
             place.extend(number.to_le_bytes());

@@ -12,8 +12,11 @@ use crate::settings::{BudgetRule, Scope};
 /// A table of prices rounds up by less than this.
 const TABLE: f64 = 1.002;
 
-/// Masked rounds before they are run.
-pub(in crate::algorithm::rounds) struct Masked<'a>(pub(in crate::algorithm::rounds) &'a MaskSettings);
+/// Masked rounds before they are run, and the chance that goes into δ where rosters have a sparse graph.
+pub(in crate::algorithm::rounds) struct Masked<'a>(
+    pub(in crate::algorithm::rounds) &'a MaskSettings,
+    pub(in crate::algorithm::rounds) f64,
+);
 
 impl Masked<'_> {
     /// The leverage of one round in this scope, with all nodes there: any c together for the worst case, one member on average.
@@ -32,9 +35,9 @@ impl Masked<'_> {
         (epsilon, scope): (f64, Scope),
     ) -> Result<Option<Found>, PlanError> {
         let shape = question.shape;
-        let (delta, rounds) = (shape.delta, f64::from(shape.rounds.max(1)));
+        let (delta, rounds) = (shape.delta - self.1, f64::from(shape.rounds.max(1)));
         let leverage = self.leverage(shape, scope);
-        let name = named_against(epsilon, delta, scope, self.0.colluders);
+        let name = named_against(epsilon, shape.delta, scope, self.0.colluders);
         if let ReleaseKind::Sampled { .. } = question.protects.kind(1.0) {
             let histogram = [vec![(leverage, rounds * TABLE)]];
             let order_at = |noise: f64| best_order(question.protects.kind(noise), &histogram, delta);
@@ -60,7 +63,8 @@ impl Masked<'_> {
         let kind = ReleaseKind::of(&shape.release);
         let rounds = u64::from(shape.rounds.max(1));
         let towards = |watchers: usize| -> Result<f64, PlanError> {
-            Ok(epsilon_of(kind, &[(leverage(shape.nodes, watchers), rounds)], shape.delta)?.min(local))
+            let delta = shape.delta - self.1;
+            Ok(epsilon_of(kind, &[(leverage(shape.nodes, watchers), rounds)], delta)?.min(local))
         };
         let one = towards(1)?;
         Ok(Figures {
@@ -79,19 +83,19 @@ impl Masked<'_> {
         (epsilon, scope): (f64, Scope),
         name: &str,
     ) -> Result<Option<(f64, BudgetRule)>, PlanError> {
-        let kind = ReleaseKind::of(&shape.release);
+        let (kind, delta) = (ReleaseKind::of(&shape.release), shape.delta - self.1);
         let leverage = self.leverage(shape, scope);
         let rule = |limit, price| BudgetRule { scope, limit, price, name: name.to_owned() };
         Ok(match kind {
             _ if scope == Scope::Local => None,
             ReleaseKind::NonPrivate => None,
             ReleaseKind::Gaussian { .. } => {
-                let mu = gdp::mu(epsilon, shape.delta)?;
+                let mu = gdp::mu(epsilon, delta)?;
                 Some((f64::INFINITY, rule(mu * mu, kind.gaussian_price())))
             }
             ReleaseKind::Sampled { .. } => {
                 let fitting = |order: f64| {
-                    let limit = largest_divergence(order, epsilon, shape.delta);
+                    let limit = largest_divergence(order, epsilon, delta);
                     let one = Prices::new(vec![kind.renyi_price(order)]).of(leverage)[0];
                     (one <= limit).then(|| (limit / one, rule(limit, kind.renyi_price(order))))
                 };

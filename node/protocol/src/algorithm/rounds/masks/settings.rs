@@ -2,6 +2,7 @@
 
 use privacy::network::masked;
 
+use super::graph::{MaskGraph, holds_against};
 use crate::PeerIx;
 
 /// Settings of masked rounds.
@@ -45,11 +46,17 @@ impl MaskSettings {
     /// # Guarantee
     /// Whichever `colluders` members watch, the others stay connected by masks that these do not know, so that Theorem 1 holds with |R| − c: if each of m members lacks
     /// at most a others, then among h of them each has h − 1 − a, and a part that is cut off, of at most h/2, would give it fewer, for h > 2a.
-    pub(crate) fn unmasked(
+    ///
+    /// # Assumes
+    /// That streams are shared with everybody: where they are shared with neighbours only, nobody is left out.
+    pub(in crate::algorithm::rounds) fn unmasked(
         &self,
-        members: &[PeerIx],
+        (members, graph): (&[PeerIx], MaskGraph),
         apart: &[(PeerIx, PeerIx, u32)],
     ) -> Vec<(PeerIx, PeerIx)> {
+        if graph != MaskGraph::Complete {
+            return Vec::new();
+        }
         let is_member = |member: &PeerIx| members.binary_search(member).is_ok();
         let for_good = apart.iter().filter(|(.., until)| *until == u32::MAX);
         let pairs: Vec<(PeerIx, PeerIx)> = for_good
@@ -60,6 +67,11 @@ impl MaskSettings {
         let most = members.iter().map(lacks).max().unwrap_or(0);
         if members.len().saturating_sub(self.colluders) > 2 * most { pairs } else { Vec::new() }
     }
+}
+
+/// As [`leverage`], where every member shares streams with so many neighbours on a circle (0: with all). Of watchers who might split the others, all.
+pub(super) fn leverage_on(neighbours: u32, among: usize, watchers: usize) -> f64 {
+    if holds_against(neighbours, among, watchers) { leverage(among, watchers) } else { 1.0 }
 }
 
 /// What so many watchers together learn of a contribution to a masked round of `among` members, as a part of the whole: 1/(|R| − c). Rounded up; all

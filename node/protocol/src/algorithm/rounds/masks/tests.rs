@@ -68,6 +68,28 @@ fn masks_cancel_to_the_bit_and_the_count_shows() {
     }
 }
 
+/// On a circle a member shares streams with some only, and they cancel all the same.
+#[test]
+fn masks_of_a_sparse_graph_cancel_too() {
+    let mechanism = mechanism(WordSize::Bits32);
+    let of = Use { round: 4, model: Digest::of_text("model"), mechanism: &mechanism };
+    let told = roster(&MEMBERS);
+    let graph = MaskGraph::Circle { neighbours: 2 };
+    let clear = total(WordSize::Bits32, |_, _| {});
+    let masked = total(WordSize::Bits32, |member, words| {
+        let before = words.clone();
+        Pads::on(graph, &told, (member, &secret(member))).unwrap().mask(words, &of);
+        assert_ne!(*words, before);
+    });
+    assert_eq!(clear, masked);
+    // One member with another graph, and masks are left.
+    let mixed = total(WordSize::Bits32, |member, words| {
+        let graph = if member == MEMBERS[1] { MaskGraph::Complete } else { graph };
+        Pads::on(graph, &told, (member, &secret(member))).unwrap().mask(words, &of);
+    });
+    assert_eq!(check::count(&mixed, MEMBERS.len()), None);
+}
+
 /// Everything that a stream is bound to: one member with another idea of it, and the total is void.
 #[test]
 fn members_that_were_told_different_things_do_not_cancel() {
@@ -175,14 +197,14 @@ fn keys_that_come_in_an_epoch_are_for_the_next_one() {
     let mut worn = Wearing::new(Masks::Real(secret(0)));
     assert_eq!(worn.missing(0, &[0, 2, 3]), [2, 3]);
     assert!(worn.learn(2, secret(2).public()) && worn.learn(3, secret(3).public()));
-    worn.begin_epoch((RunId(3), 1), 0, &[0, 2, 3], Vec::new());
+    worn.begin_epoch((RunId(3), 1), 0, (&[0, 2, 3], MaskGraph::Complete), Vec::new());
     let noise = || mechanism.noise_alone(NUMBERS, &mut privacy::noise::danger_from_seed(1, "n"));
     let words = |worn: &Wearing| worn.put_on(noise(), true, (0, Digest::default()), &mechanism).unwrap().0;
     let first = words(&worn);
     worn.learn(2, secret(50).public());
-    worn.begin_epoch((RunId(3), 1), 0, &[0, 2, 3], Vec::new());
+    worn.begin_epoch((RunId(3), 1), 0, (&[0, 2, 3], MaskGraph::Complete), Vec::new());
     assert_eq!(words(&worn), first);
-    worn.begin_epoch((RunId(3), 2), 0, &[0, 2, 3], Vec::new());
+    worn.begin_epoch((RunId(3), 2), 0, (&[0, 2, 3], MaskGraph::Complete), Vec::new());
     assert_ne!(words(&worn), first);
     worn.forget();
     assert!(worn.put_on(noise(), true, (1, Digest::default()), &mechanism).is_none(), "never in the clear");

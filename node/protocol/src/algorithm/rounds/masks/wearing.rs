@@ -6,7 +6,7 @@ use privacy::mechanisms::grid::{GridGaussian, NoisyWords, Words};
 
 use super::pads::{Pads, Use};
 use super::roster::KeyedRoster;
-use super::{MaskKey, MaskSecret, check};
+use super::{Bared, MaskGraph, MaskKey, MaskSecret, check};
 use crate::PeerIx;
 use crate::agreement::{Fingerprint, SharedMask};
 use crate::settings::RunId;
@@ -19,6 +19,17 @@ pub enum Masks {
     Real(MaskSecret),
     /// No masks, though everything else is as with them: they cancel, so that totals have the same bits. For simulations of many nodes.
     DangerPretended,
+    /// As [`Masks::Real`], but something is left out or wrong. For audits.
+    DangerBared(MaskSecret, Bared),
+}
+
+impl Masks {
+    fn secret(&self) -> Option<&MaskSecret> {
+        match self {
+            Self::Real(secret) | Self::DangerBared(secret, _) => Some(secret),
+            Self::DangerPretended => None,
+        }
+    }
 }
 
 /// What is opened about a round, but for its sums.
@@ -55,18 +66,12 @@ impl Wearing {
 
     /// What to tell others; `None` where masks are pretended.
     pub(in crate::algorithm::rounds) fn public(&self) -> Option<MaskKey> {
-        match &self.masks {
-            Masks::Real(secret) => Some(secret.public()),
-            Masks::DangerPretended => None,
-        }
+        self.masks.secret().map(MaskSecret::public)
     }
 
     /// A peer told its key; `false` where it is none.
     pub(in crate::algorithm::rounds) fn learn(&mut self, peer: PeerIx, key: MaskKey) -> bool {
-        let fits = match &self.masks {
-            Masks::Real(secret) => secret.shared_with(&key).is_some(),
-            Masks::DangerPretended => true,
-        };
+        let fits = self.masks.secret().is_none_or(|secret| secret.shared_with(&key).is_some());
         if fits {
             self.known.insert(peer, key);
         }
@@ -82,9 +87,9 @@ impl Wearing {
     /// Whose keys are missing for an epoch with these members.
     pub(in crate::algorithm::rounds) fn missing(&self, me: PeerIx, members: &[PeerIx]) -> Vec<PeerIx> {
         let unknown = |member: &PeerIx| *member != me && !self.known.contains_key(member);
-        match &self.masks {
-            Masks::Real(_) => members.iter().copied().filter(unknown).collect(),
-            Masks::DangerPretended => Vec::new(),
+        match self.masks.secret() {
+            Some(_) => members.iter().copied().filter(unknown).collect(),
+            None => Vec::new(),
         }
     }
 
@@ -93,11 +98,11 @@ impl Wearing {
         &mut self,
         (run, epoch): (RunId, u32),
         me: PeerIx,
-        members: &[PeerIx],
+        (members, graph): (&[PeerIx], MaskGraph),
         unmasked: Vec<(PeerIx, PeerIx)>,
     ) {
         self.unmasked.clone_from(&unmasked);
-        let Masks::Real(secret) = &self.masks else { return };
+        let Some(secret) = self.masks.secret() else { return };
         if self.pads.as_ref().is_some_and(|(made_for, _)| *made_for == epoch) {
             return;
         }
@@ -108,8 +113,11 @@ impl Wearing {
         };
         let members: Option<Vec<_>> = members.iter().map(key).collect();
         let roster = members.map(|members| KeyedRoster { run, epoch, members, unmasked });
-        let pads = roster.and_then(|roster| Pads::new(&roster, me, secret).ok());
-        self.pads = pads.map(|pads| (epoch, pads));
+        let pads = roster.and_then(|roster| Pads::on(graph, &roster, (me, secret)).ok());
+        self.pads = pads.map(|pads| match &self.masks {
+            Masks::DangerBared(_, bared) => (epoch, pads.bared(bared.clone(), me)),
+            Masks::Real(_) | Masks::DangerPretended => (epoch, pads),
+        });
     }
 
     /// A contribution as it may be sent, and what is opened about it later; `None` where there are no pads.
@@ -133,7 +141,7 @@ impl Wearing {
         let mut opening = Opening::new(&of, &self.unmasked);
         match (&self.masks, &self.pads) {
             (Masks::DangerPretended, _) => {}
-            (Masks::Real(_), Some((_, pads))) => {
+            (Masks::Real(_) | Masks::DangerBared(..), Some((_, pads))) => {
                 pads.mask(&mut words, &of);
                 opening.keys = Fingerprint(pads.roster());
                 for (with, adds, mask) in pads.checks(&of, &check::zeros(words.size())) {
@@ -142,7 +150,7 @@ impl Wearing {
                     opening.masks.push(SharedMask { with, words: check::opened(&mask) });
                 }
             }
-            (Masks::Real(_), None) => return None,
+            (Masks::Real(_) | Masks::DangerBared(..), None) => return None,
         }
         words.extend(zeros.centred());
         Some((words, opening))
