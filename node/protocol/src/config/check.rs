@@ -18,6 +18,7 @@ pub(super) fn all(reader: &Reader<'_>, config: &Config) -> Result<(), ConfigErro
     config.partition.check().map_err(|error| partition(reader, &error))?;
     noise(reader)?;
     masks(reader, config)?;
+    super::pairwise::check(reader, config)?;
     discrete_noise(reader, config)?;
     local_steps(reader, config)?;
     differing::check(reader, config)?;

@@ -18,6 +18,7 @@ mod keys;
 mod layer;
 mod masking;
 mod page;
+mod pairwise;
 mod read;
 mod show;
 mod table;
@@ -195,6 +196,8 @@ pub struct PrivacyConfig {
     pub clip_quantile: Option<f64>,
     /// `rounds`: what hides contributions on their way.
     pub masking: Masking,
+    /// `mean` with pairwise noise: its deviation over that of a contribution's own.
+    pub pairwise_noise: f64,
     /// Which noise contributions have.
     pub noise: NoiseKind,
     /// c: members that may pool what they know of masked rounds.
