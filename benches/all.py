@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """All comparisons with other programs that this machine can run, one after the other.
 
-    benches/all.py [topology] [accountants] [network] [learn] [sim] [swarm]      all of them without a word
+    benches/all.py [topology] [accountants] [network] [learn] [sim] [proofs] [swarm]      all of them without a word
 
 Builds what they measure in release mode, makes virtual environments under target/ and installs the peers from PyPI into them. A peer that cannot be
 installed is named and its part left out. The tables go to target/benches/NAME.md; docs/BENCHMARKS.md says what to expect. Give it a quiet machine: about an hour.
@@ -37,6 +37,7 @@ PARTS = {
         {"numpy": "numpy", "scipy": "scipy"},
         [["benches/sim/bench.py", "--gossipy-rounds", "1", "--scale"]],
     ),
+    "proofs": ([], {}, [["benches/proofs/bench.py"]]),
     "swarm": (
         [MURMUR, ["cargo", "build", "--release", "-p", "runtime", "--example", "exchange"]],
         {},

@@ -29,6 +29,7 @@ pub(crate) fn uniform(setup: &Setup, figure: &Figure, releases: u64) -> Summary 
             analysis: figure.analysis.clone(),
         }),
         local: figure.clone(),
+        left_over: None,
         releases,
         broken_rounds: 0,
     }

@@ -86,6 +86,7 @@ impl Progress {
             | RunEvent::Declared(_)
             | RunEvent::Named { .. }
             | RunEvent::Refused { .. }
+            | RunEvent::Paired { .. }
             | RunEvent::Missed { .. }
             | RunEvent::Offered { .. }
             | RunEvent::Roster { .. }

@@ -86,7 +86,7 @@ impl<'a> World<'a> {
 
     /// The node with the masks of its life, where rounds are masked.
     pub(crate) fn with_masks(&self, node: Node, me: PeerIx, life: u32) -> Node {
-        if !self.setup.settings.algorithm.is_masked() {
+        if !self.setup.settings.algorithm.shares_secrets() {
             return node;
         }
         let node = node.with_masks(self.hook.masks(self.setup, me, life));

@@ -4,9 +4,12 @@ use crate::table::Table;
 use learn::personal::Measure;
 use privacy::number::{Precision, near, up};
 use protocol::Setup;
-use protocol::account::{Figure, Summary};
+use protocol::account::{Coalition, Figure, Summary};
 use protocol::personal::PersonalResult;
 use protocol::work::Adjacency;
+
+/// The analysis of noise that neighbours share.
+const GOPA: &str = "gopa";
 
 /// A heading and one row per watcher.
 pub(crate) fn privacy_table(privacy: &Summary) -> String {
@@ -17,7 +20,8 @@ pub(crate) fn privacy_table(privacy: &Summary) -> String {
     row("worst pair", privacy.worst.epsilon, &privacy.worst.analysis);
     row("mean over pairs", privacy.mean.epsilon, &privacy.mean.analysis);
     // Without masks nothing better than the last row is known of any so many.
-    let masked = privacy.coalition.as_ref().filter(|any| any.analysis == "masked");
+    let hidden = |any: &&Coalition| ["masked", GOPA].contains(&any.analysis.as_str());
+    let masked = privacy.coalition.as_ref().filter(hidden);
     if let Some(any) = masked {
         let who = match any.members {
             1 => "any one member".to_owned(),
@@ -28,10 +32,15 @@ pub(crate) fn privacy_table(privacy: &Summary) -> String {
     // With masks, who sees every message sees the total alone.
     let all = if masked.is_some() { "breaks the masks" } else { "sees every message" };
     row(all, privacy.local.epsilon, &privacy.local.analysis);
-    let assumed =
-        masked.map_or("", |_| "masked: holds while X25519, HKDF-SHA256 and ChaCha20 do (computational DP)\n");
+    let assumed = masked.map_or_else(String::new, |any| {
+        format!("{}: holds while X25519, HKDF-SHA256 and ChaCha20 do (computational DP)\n", any.analysis)
+    });
+    let left_over = privacy.left_over.filter(|&left| left > 0.0).map_or_else(String::new, |left| {
+        let left = up(left, Precision::Digits(4));
+        format!("pairwise noise that drop-outs left in the sum: {left} times the variance of one contribution's noise\n")
+    });
     format!(
-        "Privacy of one {} at δ = {}\n{}{assumed}",
+        "Privacy of one {} at δ = {}\n{}{assumed}{left_over}",
         unit(privacy.adjacency),
         privacy.delta,
         figures.render()
@@ -101,7 +110,6 @@ fn unit(adjacency: Adjacency) -> &'static str {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use protocol::account::Coalition;
 
     fn figure(epsilon: f64) -> Figure {
         Figure { epsilon, mu2: 0.0, analysis: "rounds".into(), pair: None }
@@ -116,6 +124,7 @@ mod tests {
             worst: figure(2.44492),
             mean: figure(0.004_321_01),
             coalition: None,
+            left_over: None,
             local: figure(123.41),
             releases: 1,
             broken_rounds: 0,
@@ -135,6 +144,10 @@ mod tests {
                 && masked.contains("3.201")
                 && masked.contains("computational DP")
         );
+        let any = Coalition { epsilon: 3.2, members: 1, analysis: "gopa".into() };
+        let gopa = Summary { coalition: Some(any), left_over: Some(17.99991), ..privacy.clone() };
+        let gopa = privacy_table(&gopa);
+        assert!(gopa.contains("any one member") && gopa.contains("left in the sum: 18 times"), "{gopa}");
         assert_eq!(
             sentence(&privacy),
             "ε = 2.45 at δ = 0.00001 for one record, worst pair, by the analysis rounds"

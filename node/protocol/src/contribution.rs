@@ -51,6 +51,20 @@ impl Contribution {
         true
     }
 
+    /// As [`begin`](Self::begin) beside neighbours that hide it, at a price that is known.
+    pub(crate) fn begin_beside(&mut self, core: &mut Core, job: Job, hidden: Hidden) -> bool {
+        let round = job.round;
+        if let Err(reason) = core.budget.admits_hidden(&core.settings, (core.me, hidden)) {
+            core.log(RunEvent::Refused { round, reason });
+            *self = Self::None;
+            return false;
+        }
+        *self = Self::Computing { round, hidden: Some(hidden) };
+        let mechanism = core.settings.mechanism.clone();
+        core.outputs.push(Output::Compute(Job { mechanism, ..job }));
+        true
+    }
+
     /// As [`begin`](Self::begin) for a masked round, whose price is known. Noise is made in any case: where the budget, or too few members, refuse data, it is
     /// made without, since the others count on it.
     pub(crate) fn begin_hidden(&mut self, core: &mut Core, job: Job, hidden: Hidden) {

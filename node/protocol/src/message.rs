@@ -95,7 +95,7 @@ impl Message {
             Body::Rounds(say) => say.contributes().then_some(self.round),
             Body::Gossip(gossip::Say::State) => Some(self.round),
             Body::Walk(walk::Say::Token(name)) => name.hop.checked_sub(1),
-            Body::Nudge | Body::NotYet | Body::Walk(_) => None,
+            Body::Nudge | Body::NotYet | Body::Gossip(_) | Body::Walk(_) => None,
         }
     }
 
@@ -104,7 +104,8 @@ impl Message {
         const HEADER: u64 = 40;
         let said = match &self.body {
             Body::Rounds(say) => say.bytes(),
-            Body::Nudge | Body::NotYet | Body::Gossip(_) | Body::Walk(_) => 0,
+            Body::Gossip(say) => say.bytes(),
+            Body::Nudge | Body::NotYet | Body::Walk(_) => 0,
         };
         HEADER + said + self.numbers.as_ref().map_or(0, Numbers::bytes)
     }

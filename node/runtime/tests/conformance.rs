@@ -120,3 +120,33 @@ async fn masked_rounds_of_whole_nodes_in_wide_words() {
     both_end_with_the_same_bits(&[&["nodes=4", "rounds=4", "privacy.masking=pairwise"], &level[..]].concat())
         .await;
 }
+
+/// Keys of this process and of the simulation differ, and so does the noise that neighbours share: in every model it shows, in their mean it cancels.
+#[tokio::test(flavor = "multi_thread")]
+async fn an_average_with_noise_that_neighbours_share() {
+    let setup = setup(&[
+        "nodes=8",
+        "algorithm.kind=mean",
+        "privacy.masking=gopa",
+        "privacy.noise_multiplier=1",
+        "topology=ring",
+        "algorithm.mixing_steps=1",
+    ]);
+    let simulated = sim::simulate(&setup, &sim::Options::default(), &mut |_| {}, &mut |_| {});
+    let simulated = simulated.expect("the simulation ends").models;
+    let real: Vec<Vec<f32>> = over_libp2p(&setup)
+        .await
+        .into_iter()
+        .map(|node| {
+            assert!(node.finished, "{:?}", node.status);
+            node.model
+        })
+        .collect();
+    let sum = |models: &[Vec<f32>], at: usize| models.iter().map(|model| f64::from(model[at])).sum::<f64>();
+    for at in 0..simulated[0].len() {
+        let (here, there) = (sum(&real, at), sum(&simulated, at));
+        // Values of a few units in single precision, eight of them.
+        assert!((here - there).abs() < 1e-4, "coordinate {at}: {here} and {there}");
+    }
+    assert!(real.iter().zip(&simulated).all(|(here, there)| (here[0] - there[0]).abs() > 1e-4));
+}

@@ -39,6 +39,11 @@ impl Basis {
         self.dense_rank() + self.known.iter().filter(|&&known| known).count()
     }
 
+    /// Whether the unit vector of a coordinate is one of those that are marked. The dense vectors are zero there.
+    pub(crate) fn is_known(&self, at: usize) -> bool {
+        self.known[at]
+    }
+
     /// The dense vectors, one after the other.
     pub(crate) fn dense(&self) -> &[f64] {
         &self.dense

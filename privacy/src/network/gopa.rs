@@ -14,6 +14,10 @@
 use faer::{Mat, Side};
 use topology::Graph;
 
+mod observed;
+
+pub use observed::{Paired, loss_of_run, loss_towards_any, of_neighbours};
+
 use super::basis::Basis;
 use super::dense;
 use super::error::{NetworkError, not_negative, positive};
@@ -55,7 +59,7 @@ pub struct Seen<'a> {
 pub fn loss(graph: &Graph, noise: Gopa, seen: Seen<'_>) -> Result<Vec<f64>, NetworkError> {
     let parts = Parts::new(graph, noise, seen)?;
     let size = parts.left.len();
-    parts.losses(graph.nodes(), &parts.covariance(), Mat::identity(size, size))
+    parts.losses(&parts.covariance(), Mat::identity(size, size))
 }
 
 /// As [`loss`], where only linear combinations of what was published were seen: one row of a coefficient per node each.
@@ -88,7 +92,7 @@ pub fn loss_of_rows(
     }
     let basis = Mat::from_fn(view.dense_rank(), size, |i, j| view.dense()[i * size + j]);
     let covariance = &basis * parts.covariance() * basis.transpose();
-    parts.losses(nodes, &covariance, basis)
+    parts.losses(&covariance, basis)
 }
 
 /// What drop-outs leave of pairwise noise in the sum of what was published: σ_Δ² for each edge between one who published and one who did not, nothing once repaired.
@@ -105,42 +109,46 @@ pub fn residual_variance(graph: &Graph, noise: Gopa, seen: Seen<'_>) -> Result<f
 }
 
 /// Those who published and are not in the coalition, and the noise among them.
-struct Parts<'a> {
-    graph: &'a Graph,
+struct Parts {
     noise: Gopa,
     /// Their numbers, rising.
     left: Vec<usize>,
-    /// Whether each node's pairwise noise is unknown to the coalition and still there.
-    noisy: Vec<bool>,
+    /// With whom each node added pairwise noise that the coalition does not know and that is still there; rising.
+    added: Vec<Vec<u32>>,
 }
 
-impl<'a> Parts<'a> {
-    fn new(graph: &'a Graph, noise: Gopa, seen: Seen<'_>) -> Result<Self, NetworkError> {
+impl Parts {
+    fn new(graph: &Graph, noise: Gopa, seen: Seen<'_>) -> Result<Self, NetworkError> {
+        let nodes = graph.nodes();
+        Self::check(noise, nodes)?;
+        let (inside, dropped) = (marks(nodes, seen.coalition)?, marks(nodes, seen.dropped)?);
+        let noisy = |other: &u32| !(inside[*other as usize] || seen.repaired && dropped[*other as usize]);
+        let left: Vec<usize> = (0..nodes).filter(|&node| !inside[node] && !dropped[node]).collect();
+        let added = |node: usize| graph.neighbours(node).iter().copied().filter(noisy).collect();
+        Ok(Self { noise, added: (0..nodes).map(added).collect(), left })
+    }
+
+    fn check(noise: Gopa, nodes: usize) -> Result<(), NetworkError> {
         positive("the noise of one's own", noise.own)?;
         not_negative("the pairwise noise", noise.pairwise)?;
-        let nodes = graph.nodes();
         if nodes > MOST_NODES {
             return Err(NetworkError::TooLarge { method: "gopa", size: nodes, limit: MOST_NODES });
         }
-        let (inside, dropped) = (marks(nodes, seen.coalition)?, marks(nodes, seen.dropped)?);
-        let left = (0..nodes).filter(|&node| !inside[node] && !dropped[node]).collect();
-        let noisy = (0..nodes).map(|node| !(inside[node] || seen.repaired && dropped[node])).collect();
-        Ok(Self { graph, noise, left, noisy })
+        Ok(())
     }
 
-    /// σ_η²·I + σ_Δ²·L on those left.
+    /// σ_η²·I + σ_Δ²·L on those left. Noise that only one end added is noise of its own.
     fn covariance(&self) -> Mat<f64> {
         let (own, pairwise) = (self.noise.own * self.noise.own, self.noise.pairwise * self.noise.pairwise);
-        let mut place = vec![usize::MAX; self.graph.nodes()];
+        let mut place = vec![usize::MAX; self.added.len()];
         self.left.iter().enumerate().for_each(|(at, &node)| place[node] = at);
         let mut covariance = Mat::zeros(self.left.len(), self.left.len());
         for (at, &node) in self.left.iter().enumerate() {
             covariance[(at, at)] += own;
-            for other in self.graph.neighbours(node).iter().map(|&other| other as usize) {
-                if self.noisy[other] {
-                    covariance[(at, at)] += pairwise;
-                }
-                if place[other] != usize::MAX {
+            for other in self.added[node].iter().map(|&other| other as usize) {
+                covariance[(at, at)] += pairwise;
+                let shared = self.added[other].binary_search(&(node as u32)).is_ok();
+                if place[other] != usize::MAX && shared {
                     covariance[(at, place[other])] -= pairwise;
                 }
             }
@@ -149,13 +157,14 @@ impl<'a> Parts<'a> {
     }
 
     /// Squared norms of the columns of `rows` behind the covariance of what they see.
-    fn losses(&self, nodes: usize, covariance: &Mat<f64>, rows: Mat<f64>) -> Result<Vec<f64>, NetworkError> {
+    fn losses(&self, covariance: &Mat<f64>, rows: Mat<f64>) -> Result<Vec<f64>, NetworkError> {
+        let nodes = self.added.len();
         let factor = covariance.llt(Side::Lower).map_err(|_| NetworkError::Unreachable {
             why: "the covariance of the noise is singular to rounding: the pairwise noise is too large for real numbers".into(),
         })?;
         let found = dense::squared_norms_behind(factor.L().transpose(), rows);
         // Rounding in the factor is below n·ε times the condition number, which is at most 1 + 2·degree·(σ_Δ/σ_η)².
-        let degree = (0..nodes).map(|node| self.graph.degree(node)).max().unwrap_or(0) as f64;
+        let degree = self.added.iter().map(Vec::len).max().unwrap_or(0) as f64;
         let ratio = self.noise.pairwise / self.noise.own;
         let up = 1.0 + nodes as f64 * f64::EPSILON * (1.0 + 2.0 * degree * ratio * ratio);
         let mut losses = vec![0.0; nodes];

@@ -99,7 +99,7 @@ fn rounded_up(score: f64) -> f64 {
 }
 
 /// The span of all that the watchers know about the inputs of a phase.
-fn view(phase: &Phase, nodes: usize, watchers: &Watchers, noise: Option<&[f64]>) -> Basis {
+pub(super) fn view(phase: &Phase, nodes: usize, watchers: &Watchers, noise: Option<&[f64]>) -> Basis {
     let push = |step: &Step| {
         let csr = Csr::backward(step.matrix());
         match noise {

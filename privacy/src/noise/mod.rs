@@ -59,12 +59,14 @@ mod lookup;
 pub mod mask;
 mod normal;
 mod seeded;
+mod shared;
 mod stream;
 mod system;
 
 pub(crate) use bits::Bits;
 pub use integer::IntegerNormal;
 pub use seeded::{SeededNoise, danger_from_seed};
+pub use shared::add_shared_normals;
 pub use stream::RootSeed;
 pub use system::{NoiseError, SystemNoise};
 

@@ -134,6 +134,7 @@ fn words(event: &RunEvent) -> Option<(Level, String)> {
         RunEvent::Named { peer, name } => (Level::Info, format!("node {peer} is {name}")),
         RunEvent::Released { .. }
         | RunEvent::Declared(_)
+        | RunEvent::Paired { .. }
         | RunEvent::Missed { .. }
         | RunEvent::Mixed { .. }
         | RunEvent::Held { .. }

@@ -176,6 +176,7 @@ impl Account {
             mean: Figure { epsilon: mean, mu2: mu2(mean), analysis: name(&table.mean_name()), pair: None },
             coalition,
             local: Figure { epsilon: most, mu2: mu2(most), analysis: name("local"), pair: None },
+            left_over: self.fold.left_over(&self.shape),
             releases: self.tally.releases(),
             broken_rounds: self.broken_rounds(),
         }

@@ -25,6 +25,9 @@ pub struct Summary {
     pub coalition: Option<Coalition>,
     /// Towards somebody who sees every message, and breaks masks where there are any.
     pub local: Figure,
+    /// Pairwise noise that drop-outs left in the sum of all contributions: its variance over that of one contribution's own noise.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub left_over: Option<f64>,
     /// Contributions of all nodes.
     pub releases: u64,
     /// `rounds`: rounds that did not end in proven consensus and were charged in full.

@@ -115,6 +115,11 @@ pub(crate) trait Fold: Debug + Send + Sync {
         None
     }
 
+    /// Pairwise noise that did not cancel in the sum of all contributions: its variance over that of one contribution's own noise.
+    fn left_over(&self, _shape: &Shape) -> Option<f64> {
+        None
+    }
+
     /// A copy, to look into the future of.
     fn copy(&self) -> Box<dyn Fold>;
 }

@@ -149,6 +149,15 @@ impl Algorithm {
         self.hidden(1).is_some()
     }
 
+    /// Whether participants share secrets of their processes: for masks, or for noise of pairs.
+    pub fn shares_secrets(&self) -> bool {
+        match self {
+            Self::Rounds(settings) => settings.masks.is_some(),
+            Self::Gossip(settings) => settings.pairing.is_some(),
+            Self::Walk(_) => false,
+        }
+    }
+
     /// Tokens that carry the model around; 0 where every node has one.
     pub fn tokens(&self) -> usize {
         match self {

@@ -19,6 +19,7 @@ pub(super) fn all(reader: &Reader<'_>, config: &Config) -> Result<(), ConfigErro
     noise(reader)?;
     robust::check(reader, config)?;
     masks(reader, config)?;
+    super::pairwise::check(reader, config)?;
     discrete_noise(reader, config)?;
     local_steps(reader, config)?;
     differing::check(reader, config)?;

@@ -10,6 +10,8 @@ pub enum Masking {
     None,
     /// Every pair of members adds and subtracts the same stream of words: only the total shows.
     Pairwise,
+    /// Neighbours add and subtract the same noise, which leaves their values noisy and their sum alone.
+    Gopa,
 }
 
 /// Which noise contributions have.

@@ -19,6 +19,7 @@ mod keys;
 mod layer;
 mod masking;
 mod page;
+mod pairwise;
 mod read;
 mod robust;
 mod show;
@@ -200,6 +201,8 @@ pub struct PrivacyConfig {
     pub clip_quantile: Option<f64>,
     /// `rounds`: what hides contributions on their way.
     pub masking: Masking,
+    /// `mean` with pairwise noise: its deviation over that of a contribution's own.
+    pub pairwise_noise: f64,
     /// Which noise contributions have.
     pub noise: NoiseKind,
     /// c: members that may pool what they know of masked rounds.

@@ -74,6 +74,7 @@ const EACH: &[(&str, &[&str])] = &[
     ("privacy.row_norm=2", &[]),
     ("privacy.clip_quantile=0.5", &["privacy.adjacency=node"]),
     ("privacy.masking=pairwise", &[]),
+    ("privacy.pairwise_noise=2", &["privacy.masking=gopa", "algorithm.kind=mean"]),
     ("privacy.noise=discrete", &[]),
     ("privacy.colluders=3", &["privacy.masking=pairwise"]),
     ("privacy.least=5", &["privacy.masking=pairwise"]),
@@ -355,7 +356,6 @@ fn masks_need_a_total_three_members_somebody_to_hide_behind_and_integers() {
     );
     refused(&[masks, "privacy.noise=gaussian"], &["privacy.noise = \"gaussian\"", "integers"]);
     refused(&[masks, "privacy.noise_multiplier=0"], &["privacy.noise_multiplier = 0", "hides nothing"]);
-    refused(&["privacy.masking=gopa"], &["not there yet", "pairwise"]);
     refused(
         &["algorithm.exchange=halving"],
         &["algorithm.exchange = \"halving\"", "see others' contributions"],
@@ -394,6 +394,24 @@ fn a_rule_against_lies_needs_every_contribution_in_the_open() {
     // Masks that nobody asked for stay off, and comparisons are left alone.
     assert_eq!(with(&[tolerate, "privacy.masking=auto"]).unwrap().privacy.masking, Masking::Unsaid);
     assert_eq!(with(&[tolerate, "algorithm.kind=central"]).unwrap().tolerate, None);
+}
+
+#[test]
+fn pairwise_noise_needs_an_average_of_reals_with_noise_of_ones_own() {
+    let gopa = ["privacy.masking=gopa", "algorithm.kind=mean"];
+    for kind in ["gossip", "walk", "rounds"] {
+        let kind = format!("algorithm.kind={kind}");
+        refused(&[gopa[0], &kind], &["cancels in one average", "algorithm.kind = \"mean\""]);
+    }
+    let refused = |more: &[&str], expected: &[&str]| refused(&[&gopa, more].concat(), expected);
+    refused(&["nodes=2"], &["nodes = 2", "each knows the other's part"]);
+    refused(&["nodes=5", "privacy.colluders=4"], &["privacy.colluders = 4", "at most 3"]);
+    refused(&["privacy.noise=discrete"], &["real numbers"]);
+    refused(&["privacy.noise_multiplier=0"], &["in the clear"]);
+    refused(&["privacy.pairwise_noise=0"], &["privacy.pairwise_noise", "positive"]);
+    let config = with(&[&gopa[..], &["privacy.pairwise_noise=2.5"]].concat()).unwrap();
+    assert_eq!((config.privacy.masking, config.privacy.pairwise_noise), (Masking::Gopa, 2.5));
+    assert_eq!(Config::from_toml(&config.to_toml(), "shown").unwrap(), config);
 }
 
 #[test]

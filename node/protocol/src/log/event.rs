@@ -81,6 +81,13 @@ pub enum RunEvent {
         #[serde(default, skip_serializing_if = "Option::is_none")]
         loss: Option<f64>,
     },
+    /// `mean` with pairwise noise: with whom the node shares some, told before it contributes.
+    Paired {
+        /// Round.
+        round: u32,
+        /// Neighbours whose keys it has.
+        peers: Vec<PeerIx>,
+    },
     /// The budget refused a contribution: the node goes on mixing and adds nothing.
     Refused {
         /// Round.

@@ -50,7 +50,7 @@ impl RunEvent {
     /// Where an event belongs. One that belongs to no round comes where its node is.
     pub fn place(&self) -> Place {
         let (round, part) = match self {
-            Self::Roster { round, .. } => (*round, Part::Beginning),
+            Self::Roster { round, .. } | Self::Paired { round, .. } => (*round, Part::Beginning),
             Self::Released { round, .. } | Self::Refused { round, .. } | Self::Missed { round, .. } => {
                 (*round, Part::Contribution)
             }

@@ -17,9 +17,10 @@ use privacy::network::{NetworkError, Phase, Pricing, Run, Step, Watchers, losses
 use topology::MixingMatrix;
 
 use super::GossipSettings;
+use super::pairing::{PairingFold, PairingSettings};
 use crate::PeerIx;
-use crate::account::units::{LOST_LINE, NOT_THERE, NOTHING_ELSE, SOME_LINES};
-use crate::account::{Shape, Tally};
+use crate::account::units::{LOST_LINE, NOT_THERE, NOTHING_ELSE, SOME_LINES, scaled};
+use crate::account::{Shape, Tally, epsilon_of_mu2};
 use crate::algorithm::{Algorithm, Fold, Priced};
 use crate::event::RunEvent;
 
@@ -44,6 +45,7 @@ pub(crate) struct GossipFold {
     rounds: BTreeMap<u32, Round>,
     /// Whether something happened that only `local` covers.
     uncovered: Option<&'static str>,
+    pairing: PairingFold,
 }
 
 #[derive(Debug, Clone, Default)]
@@ -124,6 +126,18 @@ impl GossipFold {
         }
     }
 
+    /// Who contributed to the one round of an average.
+    fn published(&self, shape: &Shape) -> Vec<bool> {
+        let first = self.rounds.get(&0);
+        (0..shape.nodes).map(|node| first.is_some_and(|round| round.released.contains_key(&node))).collect()
+    }
+
+    /// The settings of pairwise noise, where the lines of all tell what became of it.
+    fn covered_pairing<'a>(&self, shape: &'a Shape) -> Option<&'a PairingSettings> {
+        let Algorithm::Gossip(settings) = &shape.algorithm else { return None };
+        settings.pairing.as_ref().filter(|_| self.uncovered.is_none() && shape.witnesses.is_none())
+    }
+
     fn check_gap(&mut self, node: usize, round: u32) {
         let Some(before) = round.checked_sub(1) else { return };
         if !self.rounds.get(&before).is_some_and(|before| before.mixed.contains(&node)) {
@@ -158,6 +172,7 @@ impl Fold for GossipFold {
                 self.miss(shape, node, *round, peers.iter().map(|&peer| (*step, peer)));
             }
             RunEvent::Mixed { round, missing, late } => self.mixed(shape, node, (*round, missing, late)),
+            RunEvent::Paired { peers, .. } => self.pairing.on_paired(shape, node, peers),
             RunEvent::Resumed { .. } => self.on_resumed(node),
             _ => {}
         }
@@ -182,18 +197,41 @@ impl Fold for GossipFold {
             return Err("");
         }
         let priced = self.run(shape, settings).and_then(|run| {
+            if let Some(pairing) = &settings.pairing {
+                let published = self.published(shape);
+                return self.pairing.units(shape, pairing, (&run, &published), coalitions);
+            }
             let (pricing, name) = pricing(shape, settings, run.rounds())?;
             let tightest = tightened(pricing, &run, coalitions.len());
             let mut units = losses(&run, coalitions, tightest, &|_| {})?;
             if !matches!(tightest, Pricing::NoisyRounds(..)) {
                 not_below_what_was_sent(&run, coalitions, &mut units);
             }
-            Ok((units, name))
+            Ok(Ok((units, name)))
         });
-        priced.map_err(|error| match error {
-            NetworkError::Unsupported { what, .. } => what,
-            _ => NOTHING_ELSE,
+        priced.unwrap_or_else(|error| match error {
+            NetworkError::Unsupported { what, .. } => Err(what),
+            _ => Err(NOTHING_ELSE),
         })
+    }
+
+    fn towards_any(
+        &self,
+        shape: &Shape,
+        tally: &mut Tally,
+        count: usize,
+        local: &[f64],
+    ) -> Option<(Vec<f64>, &'static str)> {
+        let pairing = self.covered_pairing(shape)?;
+        let units = self.pairing.towards_any(shape, pairing, &self.published(shape), count)?;
+        let mu2 = scaled(shape, tally, &[units]);
+        let epsilon = |(&mu2, &local): (&f64, &f64)| epsilon_of_mu2(mu2, shape.delta).min(local);
+        Some((mu2[0].iter().zip(local).map(epsilon).collect(), "gopa"))
+    }
+
+    fn left_over(&self, shape: &Shape) -> Option<f64> {
+        let pairing = self.covered_pairing(shape)?;
+        Some(self.pairing.left_over(pairing, &self.published(shape)))
     }
 
     fn copy(&self) -> Box<dyn Fold> {

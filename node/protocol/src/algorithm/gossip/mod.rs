@@ -18,6 +18,7 @@ mod fold;
 mod inbox;
 mod mix;
 mod mixing;
+mod pairing;
 mod plan;
 mod receive;
 mod say;
@@ -34,12 +35,15 @@ pub(crate) use self::fold::GossipFold;
 use self::inbox::Inbox;
 pub(crate) use self::mixing::MixingPlan;
 use self::mixing::StepPlan;
+use self::pairing::Pairing;
+pub use self::pairing::PairingSettings;
 pub use self::say::Say;
 pub use self::settings::GossipSettings;
 use crate::algorithm::{Algorithm, Machine};
 use crate::contribution::Contribution;
 use crate::core::{Core, stepped};
 use crate::event::RunEvent;
+use crate::masks::Masks;
 use crate::node::{Input, Snapshot};
 use crate::settings::Settings;
 use crate::values::Values;
@@ -69,6 +73,8 @@ pub(crate) struct Gossip {
     /// When hasty peers, and when all peers, are no longer waited for.
     patience: (Time, Time),
     absences: Option<Box<Absences>>,
+    /// Noise that neighbours share, where there is some.
+    pairing: Option<Box<Pairing>>,
     /// Squared norm above which a state is not honest.
     largest_squared: f64,
     /// Came back after a crash and does not know yet where the others are.
@@ -79,6 +85,8 @@ pub(crate) struct Gossip {
 enum Phase {
     /// Not started.
     Waiting,
+    /// Keys of neighbours are awaited, with whom noise is shared.
+    Meeting,
     /// The contribution is computed and recorded.
     Contributing,
     /// Messages are awaited.
@@ -110,6 +118,7 @@ impl Gossip {
             inbox: Inbox::default(),
             patience: Default::default(),
             absences: None,
+            pairing: gossip.pairing.as_ref().map(|_| Box::default()),
             largest_squared: largest_state(settings, gossip).powi(2),
             returning: false,
         }
@@ -122,7 +131,18 @@ impl Gossip {
         core.forgive();
         self.previous = None;
         self.step = 0;
-        if self.contribution.begin(core, Job::new(self.round, self.state.clone()), 0) {
+        if !self.meets(core) {
+            self.contribute(core);
+        }
+    }
+
+    fn contribute(&mut self, core: &mut Core) {
+        let job = Job::new(self.round, self.state.clone());
+        let begun = match self.hidden(core) {
+            Some(hidden) => self.contribution.begin_beside(core, job, hidden),
+            None => self.contribution.begin(core, job, 0),
+        };
+        if begun {
             self.phase = Phase::Contributing;
         } else {
             self.begin_mixing(core);
@@ -131,10 +151,15 @@ impl Gossip {
 
     fn on_recorded(&mut self, core: &mut Core, id: u64) {
         let Some((_, contribution)) = self.contribution.on_recorded(core, id, (0, 0)) else { return };
-        // Neighbours see the contribution as it is: whatever the rule, it is charged in full.
-        core.budget.charge_in_full();
+        // Neighbours see the contribution as it is: whatever the rule, it is charged in full, but where they hide it.
+        if self.pairing.is_none() {
+            core.budget.charge_in_full();
+        }
         let Some(contribution) = contribution.into_reals() else { return };
         let next = match &mut self.optimiser {
+            None if self.pairing.is_some() => {
+                Values::derived(self.with_pairwise_noise(core, contribution.into_values()))
+            }
             None => Values::released(contribution),
             Some(optimiser) => {
                 let (params, gradient) = (self.state.as_slice(), contribution.into_values());
@@ -203,6 +228,7 @@ impl Gossip {
 
     /// Mixes while everything is here that is still waited for.
     fn advance(&mut self, core: &mut Core) {
+        self.meeting(core);
         let steps = gossip_settings(&core.settings).plan.steps();
         while self.phase == Phase::Mixing {
             if self.step >= steps {
@@ -352,8 +378,17 @@ impl Machine for Gossip {
     }
 
     fn wake_at(&self) -> Option<Time> {
+        if self.phase == Phase::Meeting {
+            return self.pairing.as_ref().map(|pairing| pairing.wake_at());
+        }
         let (short, long) = self.patience;
         (self.phase == Phase::Mixing).then(|| if self.awaits_only_hasty() { short } else { long })
+    }
+
+    fn wear(&mut self, masks: Masks) {
+        if let Some(pairing) = &mut self.pairing {
+            pairing.wear(masks);
+        }
     }
 
     fn model(&self) -> &[f32] {
@@ -378,6 +413,9 @@ fn largest_state(settings: &Settings, gossip: &GossipSettings) -> f64 {
     } else {
         plausible::SLACK * settings.largest_norm
     };
+    let shared = |pairing: &PairingSettings| pairing.deviation * (pairing.degrees().1 as f64).sqrt();
+    let shared = gossip.pairing.as_ref().map_or(0.0, shared);
+    let contributed = contributed + plausible::largest_noise(shared, settings.initial.len());
     let noise = plausible::largest_noise(gossip.message_noise, settings.initial.len());
     // Averages are no larger than what is averaged. Accelerated steps and negative weights overshoot, but all states together do not grow.
     let convex = gossip.plan.is_convex() && gossip.accelerate.is_empty();

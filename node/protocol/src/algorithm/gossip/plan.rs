@@ -6,6 +6,7 @@ use privacy::network::{NetworkError, Phase, Run, Step, Watchers, losses};
 
 use super::GossipSettings;
 use super::fold::{MOST_PRICED_NODES, TOO_MANY, pricing};
+use super::pairing;
 use crate::account::plan::{Figures, Found, PlanError, Question, UP};
 use crate::account::{ReleaseKind, Shape, Table, priced_watchers};
 use crate::algorithm::Forecast;
@@ -18,10 +19,18 @@ impl Forecast for GossipSettings {
         aim: (f64, Scope),
         local: &Found,
     ) -> Result<Option<Found>, PlanError> {
+        if let Some(settings) = &self.pairing {
+            return pairing::noise(question, settings, aim);
+        }
         Ok(noise(question.shape, self, aim)?.map(|noise| local.with_noise(noise)))
     }
 
     fn figures(&self, shape: &Shape, local: f64) -> Result<Figures, PlanError> {
+        if let Some(settings) = &self.pairing
+            && shape.nodes <= MOST_PRICED_NODES
+        {
+            return pairing::figures(shape, settings, (&planned_run(shape, self)?, local));
+        }
         figures(shape, self, local)
     }
 }

@@ -19,6 +19,7 @@ impl Gossip {
         let at = (message.round, message.step);
         match (message.body, message.numbers.and_then(Numbers::into_reals)) {
             (Body::Gossip(Say::State), Some(values)) => self.on_state(core, from, at, values),
+            (Body::Gossip(Say::Key(told)), None) => self.on_key(core, from, &told),
             _ => core.fault(from, FaultKind::WrongKind, message.round),
         }
     }

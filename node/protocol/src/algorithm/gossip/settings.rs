@@ -5,8 +5,8 @@ use std::sync::Arc;
 use topology::schedule::Setting;
 use topology::{Chebyshev, MixingMatrix, Schedule, ScheduleSpec, Spectrum, TopologyError};
 
-use super::MixingPlan;
-use crate::config::Config;
+use super::{MixingPlan, PairingSettings};
+use crate::config::{Config, Masking};
 use crate::setup::{SetupError, graph};
 use crate::work::Adjacency;
 
@@ -21,6 +21,8 @@ pub struct GossipSettings {
     pub message_noise: f64,
     /// Whether contributions are gradients at the current state; otherwise the state is the contribution (`mean`).
     pub train: bool,
+    /// Noise that neighbours share, where there is some.
+    pub pairing: Option<PairingSettings>,
     /// Who hears whom, worked out once for all nodes of a process.
     pub(crate) plan: Arc<MixingPlan>,
 }
@@ -32,7 +34,14 @@ impl GossipSettings {
     /// A schedule that does not take so many nodes.
     pub fn new(schedule: Arc<Schedule>, nodes: usize) -> Result<Self, TopologyError> {
         let plan = Arc::new(MixingPlan::new(&schedule, nodes)?);
-        Ok(Self { schedule, accelerate: Arc::default(), message_noise: 0.0, train: false, plan })
+        Ok(Self {
+            schedule,
+            accelerate: Arc::default(),
+            message_noise: 0.0,
+            train: false,
+            pairing: None,
+            plan,
+        })
     }
 
     /// As a configuration says, for a run of this name; `train` is false for `mean`.
@@ -51,17 +60,32 @@ impl GossipSettings {
             Schedule::Fixed { matrix, .. } if config.algorithm.accelerate => coefficients(config, matrix)?,
             _ => Vec::new(),
         };
-        Ok(Self { accelerate: accelerate.into(), train, ..Self::new(Arc::new(schedule), config.nodes)? })
+        let paired = !train && config.privacy.masking == Masking::Gopa;
+        let pairing = paired.then(|| pairing(config)).transpose()?;
+        Ok(Self {
+            accelerate: accelerate.into(),
+            train,
+            pairing,
+            ..Self::new(Arc::new(schedule), config.nodes)?
+        })
     }
 
-    /// Message noise is given as a multiple of the noise that one contribution leaves in a node's state: at record level the step size scales it.
+    /// Message noise, and noise that neighbours share, are given as a multiple of the noise that one contribution leaves in a node's state: at record level the step size scales it.
     pub(crate) fn set_message_noise(&mut self, config: &Config, contribution: f64) {
         let in_state = match config.privacy.adjacency {
             Adjacency::Record | Adjacency::Person => config.learning_rate * contribution,
             Adjacency::Node => contribution,
         };
         self.message_noise = config.algorithm.message_noise * in_state;
+        if let Some(pairing) = &mut self.pairing {
+            pairing.deviation = pairing.ratio * contribution;
+        }
     }
+}
+
+fn pairing(config: &Config) -> Result<PairingSettings, SetupError> {
+    let (ratio, colluders) = (config.privacy.pairwise_noise, config.privacy.colluders);
+    Ok(PairingSettings { graph: graph(config)?, ratio, deviation: 0.0, colluders })
 }
 
 fn coefficients(config: &Config, matrix: &MixingMatrix) -> Result<Vec<f64>, SetupError> {

@@ -8,16 +8,22 @@ use crate::config::error::ConfigError;
 use crate::config::field::Special;
 use crate::config::form::{whole, word};
 use crate::config::keys::{Key, key};
-use crate::config::read::Reader;
+use crate::config::read::{POSITIVE, Reader};
 use crate::config::{Config, ExchangeKind, GridChoice, Masking, NoiseKind};
 
 pub(super) const KEYS: &[Key] = &[
     key(
         "privacy.masking",
-        "rounds: what hides contributions on their way, none or pairwise masks, of which only the total of a round is left; auto: masks from three nodes on, where there is noise",
-        &Special { read: read_masking, show: show_masking, takes: "none, pairwise, auto" },
+        "what hides contributions on their way: none; rounds: pairwise masks, of which only the total of a round is left; mean: gopa, noise that two neighbours share with opposite signs; auto: masks from three nodes on, where there is noise",
+        &Special { read: read_masking, show: show_masking, takes: "none, pairwise, gopa, auto" },
     )
     .also(&["masks", "privacy.masks", "secure_aggregation"]),
+    key(
+        "privacy.pairwise_noise",
+        "gopa: deviation of the noise that two neighbours share, over that of a contribution's own",
+        &Special { read: read_pairwise, show: show_pairwise, takes: "positive number" },
+    )
+    .because("a guess: where all are neighbours, within a ninth of the loss under masks; each one who drops out leaves nine times its own variance with each neighbour"),
     key(
         "privacy.noise",
         "rounds, mean: noise of contributions, gaussian in floating point or discrete, on integers with exact probabilities; masks are always discrete",
@@ -25,7 +31,7 @@ pub(super) const KEYS: &[Key] = &[
     ),
     key(
         "privacy.colluders",
-        "masks: members that may pool what they know; privacy.epsilon is met against any so many",
+        "masks, gopa: members that may pool what they know; privacy.epsilon is met against any so many",
         &Special { read: read_colluders, show: show_colluders, takes: "whole number from 1" },
     )
     .because("fewer than a third of the members and at least one, as for agreement"),
@@ -55,12 +61,12 @@ pub(super) const EXCHANGE: Key = key(
 )
 .because("halving from 10,000 parameters on, under masks; the total has the same bits");
 
-/// Words for masks; what is not there yet has none behind it.
+/// Words for masks.
 const MASKINGS: &[(&str, Said)] = &[
     ("none", Said::Is(Masking::None)),
     ("pairwise", Said::Is(Masking::Pairwise)),
     ("auto", Said::Auto),
-    ("gopa", Said::NotThere),
+    ("gopa", Said::Is(Masking::Gopa)),
 ];
 
 /// What was said about masks.
@@ -69,11 +75,12 @@ enum Said {
     Is(Masking),
     /// Masks where there is somebody to hide among and noise to hide by.
     Auto,
-    NotThere,
 }
 
 /// Beside one other a contribution is hidden by both noises.
 const LEAST: u64 = 2;
+/// σ_Δ/σ_η.
+const PAIRWISE_NOISE: f64 = 3.0;
 const NOISES: &[(&str, NoiseKind)] = &[("gaussian", NoiseKind::Gaussian), ("discrete", NoiseKind::Discrete)];
 const GRIDS: &[(&str, GridChoice)] =
     &[("auto", GridChoice::Auto), ("32", GridChoice::Bits32), ("64", GridChoice::Bits64)];
@@ -84,15 +91,12 @@ fn read_masking(key: &'static str, reader: &Reader<'_>, config: &mut Config) -> 
     let said = reader.word(key, Said::Is(Masking::Unsaid), MASKINGS)?;
     let rounds = config.algorithm.kind.has_totals();
     config.privacy.masking = match said {
-        Said::Is(Masking::Pairwise) if config.algorithm.kind.is_comparison() => Masking::Unsaid,
+        Said::Is(Masking::Pairwise | Masking::Gopa) if config.algorithm.kind.is_comparison() => {
+            Masking::Unsaid
+        }
         Said::Is(masking) => masking,
         Said::Auto if rounds && may_hide(config) && has_noise(reader, config)? => Masking::Pairwise,
         Said::Auto => Masking::Unsaid,
-        Said::NotThere => {
-            let why = "is for real-valued masks on graphs, which are not there yet";
-            let hint = "use `pairwise` with `algorithm.kind = \"rounds\"`, or `none`";
-            return Err(reader.bad(key, why.into(), Some(hint.into())));
-        }
     };
     Ok(())
 }
@@ -115,9 +119,20 @@ fn show_masking(config: &Config) -> Option<Value> {
     said.then(|| name_of(MASKINGS, &Said::Is(config.privacy.masking)))
 }
 
+fn read_pairwise(key: &'static str, reader: &Reader<'_>, config: &mut Config) -> Result<(), ConfigError> {
+    config.privacy.pairwise_noise = reader.number(key, PAIRWISE_NOISE, POSITIVE)?;
+    Ok(())
+}
+
+fn show_pairwise(config: &Config) -> Option<Value> {
+    let privacy = &config.privacy;
+    let shown = privacy.masking == Masking::Gopa || privacy.pairwise_noise != PAIRWISE_NOISE;
+    shown.then(|| Value::Float(privacy.pairwise_noise))
+}
+
 fn read_noise(key: &'static str, reader: &Reader<'_>, config: &mut Config) -> Result<(), ConfigError> {
     let default = match config.privacy.masking {
-        Masking::Unsaid | Masking::None => NoiseKind::Gaussian,
+        Masking::Unsaid | Masking::None | Masking::Gopa => NoiseKind::Gaussian,
         Masking::Pairwise => NoiseKind::Discrete,
     };
     config.privacy.noise = reader.word(key, default, NOISES)?;
@@ -172,7 +187,8 @@ fn show_exchange(config: &Config) -> Option<Value> {
 
 fn show_colluders(config: &Config) -> Option<Value> {
     let (colluders, default) = (config.privacy.colluders, default_colluders(config.nodes as u64));
-    (is_masked(config) || colluders as u64 != default).then(|| whole(colluders))
+    let named = is_masked(config) || config.privacy.masking == Masking::Gopa;
+    (named || colluders as u64 != default).then(|| whole(colluders))
 }
 
 fn show_least(config: &Config) -> Option<Value> {

@@ -28,7 +28,7 @@ impl MaskSecret {
     }
 
     /// What is shared with the holder of a public key; `None` for a key with which everybody shares the same.
-    pub(super) fn shared_with(&self, theirs: &MaskKey) -> Option<SharedSecret> {
+    pub(crate) fn shared_with(&self, theirs: &MaskKey) -> Option<SharedSecret> {
         let shared = self.0.diffie_hellman(&PublicKey::from(*theirs));
         shared.was_contributory().then_some(shared)
     }
