@@ -94,6 +94,7 @@ impl Progress {
             | RunEvent::Late { .. }
             | RunEvent::Outside { .. }
             | RunEvent::Waiting { .. }
+            | RunEvent::Question { .. }
             | RunEvent::LostLines { .. } => {}
         }
     }

@@ -91,6 +91,8 @@ pub struct Config {
     pub local: LocalConfig,
     /// How many participants may be hostile; `None`: as many as can be borne.
     pub hostile: Option<u32>,
+    /// Whether the members train nothing and answer questions only.
+    pub questions_only: bool,
     /// How long to wait.
     pub timeouts: Timeouts,
     /// What goes wrong, in a simulation.
@@ -333,6 +335,7 @@ impl Config {
             clusters: ClustersConfig::default(),
             local: LocalConfig::default(),
             hostile: None,
+            questions_only: false,
             timeouts: Timeouts::default(),
             faults: Faults::default(),
         }

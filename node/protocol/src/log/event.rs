@@ -81,6 +81,19 @@ pub enum RunEvent {
         #[serde(default, skip_serializing_if = "Option::is_none")]
         loss: Option<f64>,
     },
+    /// A question beside the run, written by the driver when it is over here.
+    Question {
+        /// Its name.
+        id: String,
+        /// As it was asked.
+        question: String,
+        /// ε that it cost this node; 0 where it added nothing.
+        epsilon: f64,
+        /// δ of it.
+        delta: f64,
+        /// What came of it, in words.
+        outcome: String,
+    },
     /// The budget refused a contribution: the node goes on mixing and adds nothing.
     Refused {
         /// Round.

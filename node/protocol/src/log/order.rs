@@ -68,6 +68,7 @@ impl RunEvent {
             | Self::Late { .. }
             | Self::Outside { .. }
             | Self::Waiting { .. }
+            | Self::Question { .. }
             | Self::LostLines { .. }
             | Self::Finished { .. } => (0, Part::Beginning),
         };
