@@ -21,7 +21,12 @@ struct Member {
 impl Member {
     fn start(folder: &Path, index: usize, rules: &[&str]) -> Self {
         let mut command = Command::new(assert_cmd::cargo::cargo_bin!("murmur"));
-        command.arg("node").arg("--swarm").arg(folder.join("swarm.toml")).arg("--state").arg(state(folder, index));
+        command
+            .arg("node")
+            .arg("--swarm")
+            .arg(folder.join("swarm.toml"))
+            .arg("--state")
+            .arg(state(folder, index));
         command.arg("--data").arg(folder.join(format!("{index}.csv")));
         rules.iter().for_each(|rule| {
             command.args(["--set", rule]);
@@ -179,9 +184,9 @@ fn rules_refuse_by_name_and_nothing_is_spent() {
     let folder = tempfile::tempdir().unwrap();
     init(folder.path(), &[]);
     let rules = |index| match index {
-        1 => vec!["questions.epsilon=0.5"],
-        2 => vec!["questions.from=nobody"],
-        3 => vec!["questions.total=0.25"],
+        1 => vec!["questions.min_contributors=4", "questions.epsilon=0.5"],
+        2 => vec!["questions.min_contributors=4", "questions.from=nobody"],
+        3 => vec!["questions.min_contributors=4", "questions.total=0.25"],
         _ => vec!["questions.min_contributors=4"],
     };
     let members = swarm(folder.path(), rules);
@@ -217,4 +222,87 @@ fn rules_refuse_by_name_and_nothing_is_spent() {
     drop(members);
     let refused = answer(ask(folder.path(), 0, MEAN)).unwrap_err();
     assert!(refused.contains("no node runs with the state"), "{refused}");
+}
+
+/// Waits until a member has put a question down: from then on its words may be on their way.
+fn until_recorded(folder: &Path, index: usize) {
+    while book(folder, index).is_empty() {
+        std::thread::yield_now();
+    }
+}
+
+/// What a total can hold is what members put down before: nobody is under-charged.
+fn assert_charged(folder: &Path, answer: &Result<Value, String>) {
+    let charged = (0..NODES).filter(|index| !book(folder, *index).is_empty()).count();
+    match answer {
+        Ok(found) => {
+            let count = &found["rows"][0]["answers"]["count(*)"];
+            let figure = |name: &str| count[name].as_f64().expect("a figure");
+            let half = (figure("high") - figure("low")) / 2.0;
+            assert!(figure("raw") <= (charged * RECORDS) as f64 + 5.0 * half, "{charged} charged: {found:#}");
+        }
+        Err(why) => {
+            assert!(why.contains("the swarm gave no answer") || why.contains("the node ended"), "{why}")
+        }
+    }
+}
+
+fn with_patience() -> Vec<&'static str> {
+    vec!["questions.min_contributors=3"]
+}
+
+#[test]
+fn a_member_that_is_killed_leaves_an_answer_or_a_reason_and_comes_back_to_it_for_nothing() {
+    let folder = tempfile::tempdir().unwrap();
+    init(folder.path(), &["timeouts.silence=\"1s\""]);
+    let mut members = swarm(folder.path(), |_| with_patience());
+    let asking = {
+        let (folder, command) = (folder.path().to_owned(), ask(folder.path(), 0, MEAN));
+        std::thread::spawn(move || (answer(command), folder))
+    };
+    let victim = NODES - 1;
+    until_recorded(folder.path(), victim);
+    drop(members.pop());
+    let (found, _) = asking.join().unwrap();
+    assert_charged(folder.path(), &found);
+    // It forgets nothing, and what the others hold is free for it.
+    assert_eq!(book(folder.path(), victim).len(), 1);
+    let mut again = Member::start(folder.path(), victim, &with_patience());
+    for member in &members {
+        again.meet(&member.address);
+    }
+    again.until(|status| (status["phase"] == "done" && status["present"] == NODES as u64).then_some(()));
+    if found.is_ok() {
+        let stored = answer(ask(folder.path(), victim, MEAN)).unwrap();
+        assert_eq!(stored["rows"], found.unwrap()["rows"]);
+        assert_eq!(stored["spent"]["epsilon"].as_f64(), Some(0.0));
+        assert_eq!(book(folder.path(), victim).len(), 1);
+    }
+}
+
+#[test]
+fn an_asker_that_is_killed_says_so_and_the_others_come_to_an_end() {
+    let folder = tempfile::tempdir().unwrap();
+    init(folder.path(), &["timeouts.silence=\"1s\""]);
+    let mut members = swarm(folder.path(), |_| with_patience());
+    let asking = {
+        let command = ask(folder.path(), 0, MEAN);
+        std::thread::spawn(move || answer(command))
+    };
+    until_recorded(folder.path(), 0);
+    drop(members.remove(0));
+    let found = asking.join().unwrap();
+    assert_charged(folder.path(), &found);
+    for member in &mut members {
+        member.until(|status| status["notice"].as_str()?.contains("question").then_some(()));
+    }
+    for index in 1..NODES {
+        let told = book(folder.path(), index);
+        assert!(told.iter().all(|entry| entry.outcome.is_some()), "{told:?}");
+    }
+    // The others are free to ask, and to be charged for other words only.
+    match answer(ask(folder.path(), 2, "SELECT count(age) FROM swarm")) {
+        Ok(found) => assert_eq!(found["rows"].as_array().map(Vec::len), Some(1)),
+        Err(why) => assert!(why.contains("the swarm gave no answer"), "{why}"),
+    }
 }

@@ -121,7 +121,7 @@ pub enum Refusal {
         trust: &'static str,
     },
     /// A question that is more than one sum.
-    #[error("`{function}` is not asked of running swarms yet: it is more than one sum")]
+    #[error("`{function}` is not asked of running swarms yet: it is not one noisy sum")]
     NotOfSwarms {
         /// The function.
         function: &'static str,

@@ -170,9 +170,14 @@ impl Question {
         let whole = |value: &f32| -(f64::from(*value)) as i64;
         let (sum, public) = model.split_at_checked(self.coordinates)?;
         let [members, givers] = public else { return None };
-        let count = |value: &f32| usize::try_from(whole(value)).ok().filter(|count| *count <= self.members.nodes);
+        let count =
+            |value: &f32| usize::try_from(whole(value)).ok().filter(|count| *count <= self.members.nodes);
         let (members, givers) = (count(members)?, count(givers)?);
-        (givers <= members && members > 0).then(|| Total { members, givers, sum: sum.iter().map(whole).collect() })
+        (givers <= members && members > 0).then(|| Total {
+            members,
+            givers,
+            sum: sum.iter().map(whole).collect(),
+        })
     }
 }
 
@@ -208,7 +213,8 @@ fn carrier(plans: [&SumPlan; 2], (nodes, dimension): (usize, usize)) -> Result<O
     let noise = blocks().map(|block| block.node_variance.isqrt() + 1).max().unwrap_or(0).max(16);
     let steps_at_most = Some(1);
     let load = Load { nodes: nodes as u64, dimension, noise_multiplier: 16.0, largest: 1, steps_at_most };
-    let one = ClipNorm::new(1.0).map_err(|_| MechanismError::NotPositive { name: "Clip norm", value: 1.0 })?;
+    let one =
+        ClipNorm::new(1.0).map_err(|_| MechanismError::NotPositive { name: "Clip norm", value: 1.0 })?;
     let mechanism = GridGaussian::new(Grid::new(size, load, one)?, noise, 1.0)?;
     Ok(OnGrid { mechanism, divisor: None })
 }

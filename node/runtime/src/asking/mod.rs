@@ -8,8 +8,8 @@ mod rules;
 mod said;
 
 pub use book::{Book, BookError, Entry, Outcome, look};
-pub(crate) use door::{Door, Wish};
 pub use door::{Call, CallError, Reply, call};
+pub(crate) use door::{Door, Wish};
 pub use respondent::{Account, Respondent, Table};
 pub use rules::{Decline, Rules};
 pub(crate) use said::LONGEST;

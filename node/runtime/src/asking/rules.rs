@@ -117,7 +117,10 @@ impl Rules {
             return Err(Decline::MaxRecords { asked });
         }
         let spent = together(before.iter().map(|entry| (entry.epsilon, entry.delta)), delta);
-        let after = together(before.iter().map(|entry| (entry.epsilon, entry.delta)).chain([(epsilon, delta)]), delta);
+        let after = together(
+            before.iter().map(|entry| (entry.epsilon, entry.delta)).chain([(epsilon, delta)]),
+            delta,
+        );
         // One question by itself costs its ε to the last digit.
         let fits = if spent == 0.0 { epsilon <= self.total } else { after <= self.total && mu.is_finite() };
         if fits { Ok(()) } else { Err(Decline::Total { asked: epsilon, limit: self.total }) }
@@ -197,7 +200,13 @@ mod tests {
             (&rules, ask(1.0, Unit::Record), vec![told(1.0); 4], record, "questions.total"),
             (&rules, ask(1.0, Unit::Record), vec![told(f64::INFINITY)], record, "questions.total"),
             (&rules, ask(1.0, Unit::Record), vec![], Adjacency::Person, "this swarm one person"),
-            (&rules, ask(1.0, Unit::Node { max_records: 51 }), vec![], Adjacency::Node, "questions.max_records"),
+            (
+                &rules,
+                ask(1.0, Unit::Node { max_records: 51 }),
+                vec![],
+                Adjacency::Node,
+                "questions.max_records",
+            ),
         ] {
             let said = says(rules, &ask, &before, protected).unwrap_or_default();
             assert!(said.contains(expected), "{said:?} without {expected}");

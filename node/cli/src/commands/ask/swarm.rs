@@ -127,8 +127,11 @@ fn refuse_flags(args: &Args) -> Result<()> {
         return Err(Failure::new(format!("`{flag}` is for `--try`: a swarm has what its file says")));
     }
     if args.trust() != Trust::Masked {
-        return Err(Failure::new(format!("a running swarm answers by masked sums, not `--trust {}`", args.trust().name()))
-            .hint("compare the kinds of trust on a file of your own: `--try FILE`"));
+        return Err(Failure::new(format!(
+            "a running swarm answers by masked sums, not `--trust {}`",
+            args.trust().name()
+        ))
+        .hint("compare the kinds of trust on a file of your own: `--try FILE`"));
     }
     Ok(())
 }

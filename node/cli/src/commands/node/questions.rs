@@ -21,7 +21,10 @@ const LEAST_MEMBERS: usize = 3;
 pub(super) fn rules(words: &[String]) -> Result<(Rules, Vec<String>)> {
     let (mut rules, mut rest) = (Rules::default(), Vec::new());
     for word in words {
-        match word.split_once('=').and_then(|(key, value)| Some((key.trim().strip_prefix("questions.")?, value))) {
+        match word
+            .split_once('=')
+            .and_then(|(key, value)| Some((key.trim().strip_prefix("questions.")?, value)))
+        {
             Some((key, value)) => set(&mut rules, key, value.trim().trim_matches('"'))?,
             None => rest.push(word.clone()),
         }
@@ -105,9 +108,13 @@ mod tests {
     #[test]
     fn a_node_says_who_may_ask_what_and_bad_values_are_named() {
         let parse = |words: &[&str]| rules(&words.iter().map(|&word| word.to_owned()).collect::<Vec<_>>());
-        let (found, rest) =
-            parse(&["questions.epsilon=0.5", "budget.epsilon=2", "questions.max_records=50", "questions.from=nobody"])
-                .unwrap();
+        let (found, rest) = parse(&[
+            "questions.epsilon=0.5",
+            "budget.epsilon=2",
+            "questions.max_records=50",
+            "questions.from=nobody",
+        ])
+        .unwrap();
         assert_eq!(rest, ["budget.epsilon=2"]);
         assert_eq!((found.epsilon, found.total, found.max_records), (0.5, 4.0, Some(50)));
         assert_eq!(found.from.map(|from| from.len()), Some(0));

@@ -69,7 +69,9 @@ pub(super) fn run(args: &Args) -> Result<ExitCode> {
         "wrote `{out}`: {who}. Copy it to {nodes} machines and start `murmur node --swarm {out} {data}` on each."
     );
     if config.questions_only {
-        eprintln!("Then ask: `murmur ask \"SELECT count(*) FROM swarm\" --swarm {out}` where one of them runs.");
+        eprintln!(
+            "Then ask: `murmur ask \"SELECT count(*) FROM swarm\" --swarm {out}` where one of them runs."
+        );
     }
     if file.schema.is_none() && needs_all_sizes(&config) {
         eprintln!(
@@ -85,7 +87,7 @@ fn with_questions(args: &Args) -> Result<Vec<String>> {
         return Err(Failure::new("a sum over fewer than three members hides nobody")
             .hint("name at least three: `--nodes 3`"));
     };
-    let nothing = format!("data=blobs:nodes={nodes},records=4,dim=1,classes=2");
+    let nothing = format!("data=blobs:nodes={nodes},records=20,dim=1,classes=2");
     let least = ["questions.only=true", &nothing, "rounds=1", "privacy.noise_multiplier=1", "batch_size=2"];
     Ok(least.map(str::to_owned).into_iter().chain(args.set.iter().cloned()).collect())
 }

@@ -50,6 +50,8 @@ pub(super) struct Asking {
     /// The run of the last question, which others may still need.
     last: Option<Run>,
     early: VecDeque<(PeerId, Opinion)>,
+    /// When to look what has become of a question.
+    look: Instant,
     computed: (mpsc::Sender<Made>, mpsc::Receiver<Made>),
 }
 
@@ -92,6 +94,7 @@ impl Asking {
             current: None,
             last: None,
             early: VecDeque::new(),
+            look: Instant::now(),
             computed: mpsc::channel(4),
         })
     }
@@ -117,9 +120,10 @@ impl Asking {
 
     /// When to look again; `None` while nothing is asked.
     pub(super) fn wake_at(&self) -> Option<Instant> {
-        let busy = self.current.is_some();
-        let waits = self.last.as_ref().and_then(Run::wake_at);
-        [busy.then(|| Instant::now() + LOOK), waits].into_iter().flatten().min()
+        let look = self.current.as_ref().map(|_| self.look);
+        let current = self.current.as_ref().and_then(|current| current.run.as_ref());
+        let runs = current.into_iter().chain(&self.last).filter_map(Run::wake_at);
+        look.into_iter().chain(runs).min()
     }
 
     fn is_current(&self, id: &[u8; 16]) -> bool {
@@ -158,6 +162,7 @@ impl Driver {
 
     /// Time has passed.
     pub(super) fn asking_tick(&mut self) -> Result<(), DriverError> {
+        self.asking.look = Instant::now() + LOOK;
         let Some(current) = &self.asking.current else { return self.tick_runs() };
         let waited = current.since.elapsed();
         if current.run.is_some() {

@@ -32,7 +32,9 @@ impl Driver {
         let offer = Offer { ask: text, nonce: nonce[0] };
         let (id, opinion) = match self.consider(self.me, offer.clone()) {
             Ok(considered) => considered,
-            Err(opinion) => return refuse(reply, opinion.declines.as_deref().unwrap_or("it cannot be asked")),
+            Err(opinion) => {
+                return refuse(reply, opinion.declines.as_deref().unwrap_or("it cannot be asked"));
+            }
         };
         if let Some(current) = &mut self.asking.current {
             current.reply = Some(reply);
@@ -64,16 +66,24 @@ impl Driver {
             return Err(Opinion { id: id.0, joins: false, declines: Some(why), known: Known::Nothing });
         }
         let asking = &self.asking;
-        let at =
-            At { respondent: asking.respondent.as_deref(), book: &asking.book, roster: &roster, asker };
+        let at = At { respondent: asking.respondent.as_deref(), book: &asking.book, roster: &roster, asker };
         let (opinion, question) = at.opinion(id, &offer);
         let Some(question) = question else { return Err(opinion) };
         let mut opinions = BTreeMap::from([(self.me, opinion.clone())]);
         let early = std::mem::take(&mut self.asking.early);
         opinions.extend(early.into_iter().filter(|(_, early)| early.id == id.0));
         let since = Instant::now();
-        self.asking.current =
-            Some(Current { id, offer, question, asker, opinions, since, reply: None, fetching: None, run: None });
+        self.asking.current = Some(Current {
+            id,
+            offer,
+            question,
+            asker,
+            opinions,
+            since,
+            reply: None,
+            fetching: None,
+            run: None,
+        });
         Ok((id, opinion))
     }
 
@@ -94,7 +104,9 @@ impl Driver {
     }
 
     fn decide_if_all_spoke(&mut self) -> Result<(), DriverError> {
-        let (Some(current), Stage::Running(session)) = (&self.asking.current, &self.stage) else { return Ok(()) };
+        let (Some(current), Stage::Running(session)) = (&self.asking.current, &self.stage) else {
+            return Ok(());
+        };
         let waits = current.reply.is_some() && current.run.is_none() && current.fetching.is_none();
         let here = |peer: &&PeerId| session.roster.position(peer).is_some();
         let spoke = |peer: &PeerId| current.opinions.contains_key(peer);
@@ -103,7 +115,9 @@ impl Driver {
 
     /// All have spoken, or had time to: a stored answer, a beginning, or a refusal with the reasons.
     pub(super) fn decide(&mut self) -> Result<(), DriverError> {
-        let (Some(current), Stage::Running(session)) = (&self.asking.current, &self.stage) else { return Ok(()) };
+        let (Some(current), Stage::Running(session)) = (&self.asking.current, &self.stage) else {
+            return Ok(());
+        };
         let Some(respondent) = self.asking.respondent.clone() else { return Ok(()) };
         if current.fetching.is_some() {
             return self.refuse_question("the answer that the members hold could not be had".into());
@@ -117,7 +131,9 @@ impl Driver {
         let (needed, quorum) = (respondent.rules.least(nodes), quorum(nodes, respondent.members.hostile));
         if gives < needed || joins < quorum {
             let what = if gives < needed {
-                format!("{gives} of {nodes} members would add records, `questions.min_contributors` = {needed}")
+                format!(
+                    "{gives} of {nodes} members would add records, `questions.min_contributors` = {needed}"
+                )
             } else {
                 format!("{joins} of {nodes} members are here, {quorum} must be")
             };
@@ -133,7 +149,8 @@ impl Driver {
         let name = |peer: &PeerId| self.names.get(peer).cloned().unwrap_or_else(|| short(peer));
         let said = current.opinions.iter().filter_map(|(peer, opinion)| {
             // A stranger's words are shown on one line and not without end.
-            let why: String = opinion.declines.as_ref()?.chars().filter(|c| !c.is_control()).take(300).collect();
+            let why: String =
+                opinion.declines.as_ref()?.chars().filter(|c| !c.is_control()).take(300).collect();
             Some(format!("\n  {}: {why}", name(peer)))
         });
         said.collect()
@@ -165,7 +182,9 @@ impl Driver {
 
     pub(super) fn on_fetch(&mut self, peer: PeerId, id: [u8; 16]) {
         let Some(current) = self.asking.current.as_ref().filter(|current| current.id.0 == id) else { return };
-        let Some(Known::Holds(held)) = current.opinions.get(&self.me).map(|opinion| opinion.known) else { return };
+        let Some(Known::Holds(held)) = current.opinions.get(&self.me).map(|opinion| opinion.known) else {
+            return;
+        };
         let models = self.asking.book.entries().iter().filter_map(|entry| entry.model());
         if let Some(model) = models.into_iter().find(|model| Digest::of(model).0 == held) {
             self.tell_member(peer, Said::Stored { id, model: model.to_vec() });
@@ -174,9 +193,15 @@ impl Driver {
 
     /// It is the answer if it has the digest that more than the hostile ones named.
     pub(super) fn on_stored(&mut self, id: &[u8; 16], model: &[f32]) -> Result<(), DriverError> {
-        let Some(current) = self.asking.current.as_ref().filter(|current| current.id.0 == *id) else { return Ok(()) };
+        let Some(current) = self.asking.current.as_ref().filter(|current| current.id.0 == *id) else {
+            return Ok(());
+        };
         let finite = model.iter().all(|value| value.is_finite());
-        if finite && current.fetching == Some(Digest::of(model).0) { self.answer_stored(model) } else { Ok(()) }
+        if finite && current.fetching == Some(Digest::of(model).0) {
+            self.answer_stored(model)
+        } else {
+            Ok(())
+        }
     }
 
     fn answer_stored(&mut self, model: &[f32]) -> Result<(), DriverError> {

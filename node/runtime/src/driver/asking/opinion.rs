@@ -21,7 +21,8 @@ pub(super) struct At<'a> {
 impl At<'_> {
     /// The opinion, and the question where this node takes part.
     pub(super) fn opinion(&self, id: Digest, offer: &Offer) -> (Opinion, Option<Arc<Question>>) {
-        let away = |why: String| Opinion { id: id.0, joins: false, declines: Some(why), known: Known::Nothing };
+        let away =
+            |why: String| Opinion { id: id.0, joins: false, declines: Some(why), known: Known::Nothing };
         let Some(respondent) = self.respondent else {
             return (away("this node was started without the columns of the swarm file".into()), None);
         };
@@ -56,8 +57,11 @@ impl At<'_> {
 
     /// What the book says of the same words on the same records.
     fn known(&self, respondent: &Respondent, offer: &Offer) -> Known {
-        let mut same =
-            self.book.entries().iter().filter(|entry| entry.is_same(&offer.ask, respondent.digest(), self.roster));
+        let mut same = self
+            .book
+            .entries()
+            .iter()
+            .filter(|entry| entry.is_same(&offer.ask, respondent.digest(), self.roster));
         match same.clone().filter_map(|entry| entry.model()).next_back() {
             Some(model) => Known::Holds(Digest::of(model).0),
             None if same.next().is_some() => Known::Contributed,

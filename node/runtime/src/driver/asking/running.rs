@@ -6,7 +6,9 @@ use privacy::noise::SystemNoise;
 use protocol::agreement::{Credentials, Fingerprint, Terms};
 use protocol::work::question::Answering;
 use protocol::work::{Desk, Job, NodeState, Room, Work, carry_out};
-use protocol::{Digest, Input, LogLine, Message, Node, Output, PeerIx, Record, RunEvent, RunId, Time, first_model};
+use protocol::{
+    Digest, Input, LogLine, Message, Node, Output, PeerIx, Record, RunEvent, RunId, Time, first_model,
+};
 use tokio::time::Instant;
 
 use super::{Driver, DriverError, Made, Reply, SILENCES, Said, Stage, run_of};
@@ -83,7 +85,8 @@ impl Driver {
         let timeouts = settings.timeouts;
         let credentials = Credentials::new(terms, &self.seed, (timeouts.silence, timeouts.resend))?;
         let rows = respondent.rows(current.ask(), &Fingerprint::of("murmur chosen records 1", &self.seed).0);
-        let node = Node::new(me, Arc::new(settings), None).with_credentials(credentials).with_masks(fresh_masks()?);
+        let node =
+            Node::new(me, Arc::new(settings), None).with_credentials(credentials).with_masks(fresh_masks()?);
         let mut run = Run {
             node: node.without_saving(),
             id,
@@ -102,7 +105,11 @@ impl Driver {
         self.drain_question()
     }
 
-    pub(super) fn on_made(&mut self, id: Digest, computed: protocol::work::Computed) -> Result<(), DriverError> {
+    pub(super) fn on_made(
+        &mut self,
+        id: Digest,
+        computed: protocol::work::Computed,
+    ) -> Result<(), DriverError> {
         if let Some(run) = self.run_of_question(id) {
             run.handle(Input::Computed(computed));
         }
@@ -123,7 +130,11 @@ impl Driver {
             let silence = self.setup.settings.timeouts.silence;
             run.began.elapsed() >= std::time::Duration::from_micros(silence) * SILENCES
         });
-        if late { self.end_question(Err("the members did not come to an end with it".into())) } else { Ok(()) }
+        if late {
+            self.end_question(Err("the members did not come to an end with it".into()))
+        } else {
+            Ok(())
+        }
     }
 
     /// Does what the runs of questions ask for: the same match on `Output` as for the training.
@@ -227,10 +238,8 @@ impl Driver {
 
     fn note_of_question(&mut self, event: RunEvent) {
         let Some(run) = self.asking.current.as_mut().and_then(|current| current.run.as_mut()) else { return };
-        match event {
-            RunEvent::RoundBroken { reason, .. } => run.broken = Some(reason),
-            RunEvent::Finished { reason, .. } if run.broken.is_none() => run.broken = Some(reason),
-            _ => {}
+        if let RunEvent::RoundBroken { reason, .. } = event {
+            run.broken = Some(reason);
         }
     }
 
@@ -239,15 +248,20 @@ impl Driver {
         let nodes = session.roster.len();
         let Some(current) = &self.asking.current else { return Ok(()) };
         let (Some(run), Some(respondent)) = (&current.run, &self.asking.respondent) else { return Ok(()) };
-        let broken = || run.broken.clone().unwrap_or_else(|| "it ended without an answer".into());
         let needed = respondent.rules.least(nodes);
         let model = run.node.model();
-        let found = match current.question.read(model).filter(|_| run.node.has_reached_the_end()) {
+        // Who had contributed to a round that broke adds noise to the next.
+        let broken =
+            run.broken.as_ref().map_or_else(String::new, |reason| format!(" (a round broke: {reason})"));
+        let found = match current.question.read(model) {
+            _ if !run.node.has_reached_the_end() => Err(format!("the members came to no decision{broken}")),
             Some(total) if total.givers >= needed => Ok((model.to_vec(), total)),
-            Some(total) if run.broken.as_deref().is_none_or(|reason| reason == "all rounds are done") => {
-                Err(format!("{} members added records, `questions.min_contributors` = {needed}", total.givers))
+            total => {
+                let givers = total.map_or(0, |total| total.givers);
+                Err(format!(
+                    "{givers} members added records, `questions.min_contributors` = {needed}{broken}"
+                ))
             }
-            Some(_) | None => Err(broken()),
         };
         self.end_question(found)
     }
@@ -276,7 +290,8 @@ impl Driver {
                 if let Some(reply) = current.reply.take() {
                     let (members, givers) = (total.members, total.givers);
                     // Whoever asked may have gone.
-                    let _ = reply.send(Reply::Answered { members, givers, sum: total.sum, stored: false, left });
+                    let _ =
+                        reply.send(Reply::Answered { members, givers, sum: total.sum, stored: false, left });
                 }
             }
             Err(why) => current.refuse(why, charged),
