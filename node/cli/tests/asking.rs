@@ -83,18 +83,22 @@ fn truth() -> f64 {
 }
 
 fn init(folder: &Path, settings: &[&str]) {
+    init_of(folder, NODES, settings);
+}
+
+fn init_of(folder: &Path, nodes: usize, settings: &[&str]) {
     std::fs::write(
         folder.join("schema.toml"),
         "[columns.age]\nbounds = [0, 110]\ninteger = true\n[columns.sex]\nvalues = [0, 1]\n",
     )
     .unwrap();
-    for index in 0..NODES {
+    for index in 0..nodes {
         let mut text = "age,sex\n".to_owned();
         ages(index).for_each(|age| text.push_str(&format!("{age},{}\n", age % 2)));
         std::fs::write(folder.join(format!("{index}.csv")), text).unwrap();
     }
     let mut command = assert_cmd::Command::new(assert_cmd::cargo::cargo_bin!("murmur"));
-    command.args(["swarm", "init", "--questions", "--name", "clinic", "--nodes", &NODES.to_string()]);
+    command.args(["swarm", "init", "--questions", "--name", "clinic", "--nodes", &nodes.to_string()]);
     command.arg("--schema").arg(folder.join("schema.toml")).arg("--out").arg(folder.join("swarm.toml"));
     settings.iter().for_each(|setting| {
         command.args(["--set", setting]);
@@ -104,16 +108,20 @@ fn init(folder: &Path, settings: &[&str]) {
 
 /// All members, met: each has come to the end of the run that is none.
 fn swarm(folder: &Path, rules: impl Fn(usize) -> Vec<&'static str>) -> Vec<Member> {
+    swarm_of(folder, NODES, rules)
+}
+
+fn swarm_of(folder: &Path, nodes: usize, rules: impl Fn(usize) -> Vec<&'static str>) -> Vec<Member> {
     let mut members: Vec<Member> =
-        (0..NODES).map(|index| Member::start(folder, index, &rules(index))).collect();
-    for a in 0..NODES {
-        for b in (0..NODES).filter(|b| *b != a) {
+        (0..nodes).map(|index| Member::start(folder, index, &rules(index))).collect();
+    for a in 0..nodes {
+        for b in (0..nodes).filter(|b| *b != a) {
             let address = members[b].address.clone();
             members[a].meet(&address);
         }
     }
     for member in &mut members {
-        member.until(|status| (status["phase"] == "done" && status["present"] == NODES as u64).then_some(()));
+        member.until(|status| (status["phase"] == "done" && status["present"] == nodes as u64).then_some(()));
     }
     members
 }
@@ -305,4 +313,24 @@ fn an_asker_that_is_killed_says_so_and_the_others_come_to_an_end() {
         Ok(found) => assert_eq!(found["rows"].as_array().map(Vec::len), Some(1)),
         Err(why) => assert!(why.contains("the swarm gave no answer"), "{why}"),
     }
+}
+
+/// Of `./test heavy`: sixteen processes, and as many numbers as a question may have.
+#[test]
+#[ignore = "sixteen processes"]
+fn sixteen_members_answer_small_and_large_questions() {
+    const MANY: usize = 16;
+    let folder = tempfile::tempdir().unwrap();
+    init_of(folder.path(), MANY, &[]);
+    let _members = swarm_of(folder.path(), MANY, |_| Vec::new());
+    let begun = std::time::Instant::now();
+    let small = answer(ask(folder.path(), 0, MEAN)).unwrap();
+    let small_took = begun.elapsed();
+    assert!(is_near(&small["rows"][0]["answers"]["count(*)"], (MANY * RECORDS) as f64), "{small:#}");
+    let begun = std::time::Instant::now();
+    let large =
+        answer(ask(folder.path(), 5, "SELECT histogram(age, 16000) FROM swarm GROUP BY sex")).unwrap();
+    assert!(large["plan"]["coordinates"].as_u64().unwrap() > 60_000, "{}", large["plan"]);
+    // Figures for people, not for the test: a busy machine is no failure.
+    eprintln!("small: {small_took:?}; {} numbers: {:?}", large["plan"]["coordinates"], begun.elapsed());
 }
