@@ -96,6 +96,7 @@ impl Progress {
             | RunEvent::Outside { .. }
             | RunEvent::Waiting { .. }
             | RunEvent::Streams { .. }
+            | RunEvent::Question { .. }
             | RunEvent::LostLines { .. } => {}
         }
     }

@@ -120,6 +120,12 @@ pub enum Refusal {
         /// What was chosen.
         trust: &'static str,
     },
+    /// A question that is more than one sum.
+    #[error("`{function}` is not asked of running swarms yet: it is not one noisy sum")]
+    NotOfSwarms {
+        /// The function.
+        function: &'static str,
+    },
     /// A question that one person alone cannot answer.
     #[error("in the local model {what}")]
     Local {
@@ -221,6 +227,7 @@ impl Hint for Refusal {
             Self::Coordinates { .. } => "use fewer groups, bins or columns".into(),
             Self::Alone { .. } => "ask it in a question of its own, without GROUP BY".into(),
             Self::NeedsMasks { .. } => "use `--trust masked`".into(),
+            Self::NotOfSwarms { .. } => "try it on a file of your own: `--try FILE`".into(),
             Self::Local { .. } => {
                 "declare `fill` for the column, ask one thing at a time, or use `--trust masked`".into()
             }

@@ -7,6 +7,7 @@
 //! - [`reach`]: where a node can be reached;
 //! - [`gathering`]: who takes part;
 //! - [`network`]: finding peers and talking to them;
+//! - [`asking`]: questions beside the run, and what they may cost;
 //! - [`trainer`]: a foreign program that computes contributions;
 //! - [`driver`]: the loop between the participant and the world.
 //!
@@ -33,6 +34,7 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 
+pub mod asking;
 pub mod data_ledger;
 pub mod driver;
 pub mod gathering;

@@ -36,6 +36,8 @@ async fn over_libp2p(setup: &Setup) -> Vec<Outcome> {
         identity.save(folders[node].path()).expect("a fresh folder");
         let own = setup.clone().of_node(node);
         let driver = Driver::start(Options {
+            respondent: None,
+            stays: false,
             swarm: swarm.clone(),
             setup: own,
             state: folders[node].path().to_owned(),

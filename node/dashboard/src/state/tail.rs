@@ -113,6 +113,9 @@ fn words(event: &RunEvent) -> Option<(Level, String)> {
         RunEvent::TokenRestarted { token, hop, .. } => {
             (Level::Warn, format!("token {token} was lost and starts again at hop {hop}"))
         }
+        RunEvent::Question { question, epsilon, outcome, .. } => {
+            (Level::Info, format!("the question `{question}` (ε = {epsilon}): {outcome}"))
+        }
         RunEvent::Waiting { missing } => {
             let who: Vec<String> = missing.iter().map(ToString::to_string).collect();
             (Level::Warn, format!("too few members to decide: waiting for {}", who.join(", ")))

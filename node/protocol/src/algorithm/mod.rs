@@ -52,6 +52,13 @@ impl Algorithm {
         }
     }
 
+    /// One masked round of which any so many may pool what they saw: the total, and nothing else.
+    pub(crate) fn of_a_sum(colluders: usize) -> Self {
+        // Beside one other a contribution is hidden by both noises.
+        let masks = crate::masks::MaskSettings { colluders, least: 2 };
+        Self::Rounds(RoundsSettings::new(1).with_masks(masks))
+    }
+
     /// Rounds of the machine: hops of each token for a walk, one for `mean`.
     pub(crate) fn rounds(config: &Config) -> Result<u32, SetupError> {
         match config.algorithm.kind {

@@ -97,6 +97,8 @@ pub struct Config {
     pub tolerate: Option<usize>,
     /// How many participants may be hostile; `None`: as many as can be borne.
     pub hostile: Option<u32>,
+    /// Whether the members train nothing and answer questions only.
+    pub questions_only: bool,
     /// How long to wait.
     pub timeouts: Timeouts,
     /// What goes wrong, in a simulation.
@@ -342,6 +344,7 @@ impl Config {
             local: LocalConfig::default(),
             tolerate: None,
             hostile: None,
+            questions_only: false,
             timeouts: Timeouts::default(),
             faults: Faults::default(),
         }

@@ -88,6 +88,19 @@ pub enum RunEvent {
         /// Neighbours whose keys it has.
         peers: Vec<PeerIx>,
     },
+    /// A question beside the run, written by the driver when it is over here.
+    Question {
+        /// Its name.
+        id: String,
+        /// As it was asked.
+        question: String,
+        /// ε that it cost this node; 0 where it added nothing.
+        epsilon: f64,
+        /// δ of it.
+        delta: f64,
+        /// What came of it, in words.
+        outcome: String,
+    },
     /// The budget refused a contribution: the node goes on mixing and adds nothing.
     Refused {
         /// Round.

@@ -69,6 +69,7 @@ impl RunEvent {
             | Self::Outside { .. }
             | Self::Waiting { .. }
             | Self::Streams { .. }
+            | Self::Question { .. }
             | Self::LostLines { .. }
             | Self::Finished { .. } => (0, Part::Beginning),
         };

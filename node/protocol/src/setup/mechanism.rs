@@ -57,7 +57,7 @@ fn on_grid(
     };
     let over_sensitivity = noise_multiplier / work.unit.adjacency().clip_norms();
     let mechanism = GridGaussian::with_multiplier(grid, over_sensitivity, grid.sensitivity_of(distance))?;
-    Ok(OnGrid { mechanism, divisor })
+    Ok(OnGrid { mechanism, divisor: Some(divisor) })
 }
 
 /// Rounded up to nine digits: members must come to the same integers, and the last digits of a noise that was searched for may depend on the processor.

@@ -69,9 +69,9 @@ pub fn carry_out(
 ) -> Result<Computed, TrainError> {
     match &job.mechanism {
         Mechanism::Grid(on) if job.only_noise => {
-            let words = on.mechanism.noise_alone(job.params.as_slice().len(), noise);
+            let contribution = Given::Words(work.noise_alone(job, on, noise));
             let nothing = DpEvent::Sequence { events: Vec::new() };
-            Ok(Computed { round: job.round, contribution: Given::Words(words), release: nothing, loss: None })
+            Ok(Computed { round: job.round, contribution, release: nothing, loss: None })
         }
         _ => work.contribute(desk, job, noise),
     }

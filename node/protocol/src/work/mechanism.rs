@@ -20,13 +20,13 @@ pub enum Mechanism {
     Grid(Arc<OnGrid>),
 }
 
-/// A mechanism on a grid, and what its totals are divided by.
+/// A mechanism on a grid, and what becomes of its totals.
 #[derive(Debug, Clone)]
 pub struct OnGrid {
     /// The mechanism.
     pub mechanism: GridGaussian,
-    /// What a sum is divided by to be a mean over records; 1 at node level.
-    pub divisor: f64,
+    /// What a sum is divided by, beside the number of contributions, to be a mean over records; 1 at node level. `None`: the total itself is wanted.
+    pub divisor: Option<f64>,
 }
 
 impl Mechanism {

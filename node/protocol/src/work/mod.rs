@@ -15,6 +15,7 @@ mod layout;
 mod mechanism;
 mod node;
 mod quantile;
+pub mod question;
 mod record;
 mod slots;
 mod state;
@@ -25,6 +26,7 @@ use std::sync::Arc;
 pub use learn::gradient::Adjacency;
 use learn::train::TrainError;
 use privacy::event::DpEvent;
+use privacy::mechanisms::grid::NoisyWords;
 use privacy::noise::NoiseSource;
 
 pub use built_in::{BuiltIn, Unit, WorkSettings, contribute};
@@ -71,6 +73,17 @@ pub trait Work: std::fmt::Debug + Send + Sync {
         job: &Job,
         noise: &mut dyn NoiseSource,
     ) -> Result<Computed, TrainError>;
+
+    /// Noise without data, as much as a contribution has: who has no data or no budget hides the others with it.
+    ///
+    /// # Guarantee
+    /// It depends on no data.
+    ///
+    /// # Assumes
+    /// `noise` is secret.
+    fn noise_alone(&self, job: &Job, on: &OnGrid, noise: &mut dyn NoiseSource) -> NoisyWords {
+        on.mechanism.noise_alone(job.params.as_slice().len(), noise)
+    }
 }
 
 /// What is to be computed.

@@ -72,6 +72,18 @@ pub fn add_noise(plan: &SumPlan, sum: &mut [i64], noise: &mut dyn NoiseSource) {
     }
 }
 
+/// The parts of a node's sum, each with the noise that it needs: for those who draw it as they send.
+#[must_use]
+pub fn parts<'a>(plan: &SumPlan, sum: &'a [i64]) -> Vec<(DiscreteGaussian, &'a [i64])> {
+    let mut rest = sum;
+    let mut part = |planned: &PlannedBlock| {
+        let (own, after) = rest.split_at(planned.coordinates * plan.groups.len());
+        rest = after;
+        (law(planned.node_variance), own)
+    };
+    plan.blocks.iter().map(&mut part).collect()
+}
+
 impl PlannedBlock {
     fn add_noise(&self, values: &mut [i64], noise: &mut dyn NoiseSource) {
         add_gaussians(self.node_variance, values, noise);
@@ -79,10 +91,13 @@ impl PlannedBlock {
 }
 
 fn add_gaussians(variance: u64, values: &mut [i64], noise: &mut dyn NoiseSource) {
+    values.copy_from_slice(&law(variance).release(values, noise).value);
+}
+
+fn law(variance: u64) -> DiscreteGaussian {
     let variance = Fraction::new(variance.max(1), 1).expect("both are at least 1");
     // The price is that of the plan's event (masking.md, theorem 2); the mechanism's own sensitivity is not used.
-    let mechanism = DiscreteGaussian::new(variance, 1.0).expect("plans keep variances in range");
-    values.copy_from_slice(&mechanism.release(values, noise).value);
+    DiscreteGaussian::new(variance, 1.0).expect("plans keep variances in range")
 }
 
 /// A node's counts of the next level of a search, with its part of the noise.

@@ -44,6 +44,12 @@ pub enum DriverError {
         /// Why.
         source: std::io::Error,
     },
+    /// The book of questions cannot be used.
+    #[error(transparent)]
+    Book(#[from] crate::asking::BookError),
+    /// The owner could not ask.
+    #[error("cannot listen for questions of this node's owner")]
+    Door(#[source] std::io::Error),
     /// No private noise.
     #[error("the system gives no random bytes for noise")]
     Noise(#[from] NoiseError),
@@ -101,6 +107,7 @@ impl Hint for DriverError {
         match self {
             Self::Identity(error) => error.hint(),
             Self::Ledger(error) => error.hint(),
+            Self::Book(error) => error.hint(),
             Self::Network(error) => error.hint(),
             Self::Folder { .. } => Some("choose a folder that you may write to with `--state DIR`".into()),
             Self::Journal { .. } => Some("make room or give write access, then start the node again".into()),

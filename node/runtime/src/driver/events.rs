@@ -112,7 +112,12 @@ impl Driver {
 
     fn on_frame(&mut self, peer: PeerId, frame: Frame) -> Result<(), DriverError> {
         match frame {
-            Frame::Message(message) => self.on_message(peer, message),
+            Frame::Message(message) => {
+                if let Some(message) = self.question_message(peer, message)? {
+                    self.on_message(peer, message);
+                }
+            }
+            Frame::Asking(said) => return self.on_said(peer, *said),
             Frame::Finished => {
                 if let Stage::Running(session) = &mut self.stage {
                     session.finished.insert(peer);

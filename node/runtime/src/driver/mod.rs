@@ -3,6 +3,7 @@
 //! Invariants: a record is on disk before the participant hears of it, and a message leaves only when the participant says so; gradients and the disk
 //! never hold up the network; what a peer does can cost that peer, never the process.
 
+mod asking;
 mod complaints;
 mod early;
 mod error;
@@ -33,12 +34,14 @@ use protocol::{Input, LogLine, RunEvent, Setup};
 use tokio::sync::watch;
 use tokio::time::Instant;
 
+use crate::asking::Respondent;
 use crate::gathering::Gathering;
 use crate::ledger::{Begun, Found};
 use crate::network::{Control, Link, Network, Patience};
 use crate::schema::Schema;
 use crate::swarm_file::SwarmFile;
 use crate::wire::Limits;
+use asking::Asking;
 use complaints::Complaints;
 use early::Early;
 pub use error::DriverError;
@@ -92,6 +95,10 @@ pub struct Options {
     pub declared: Declared,
     /// Where the node's records are counted, outside of its folder; without it an old copy of the folder is not noticed.
     pub counts: Option<PathBuf>,
+    /// What it answers questions from; without, it takes no part in them.
+    pub respondent: Option<Respondent>,
+    /// Whether it goes on answering questions when the run is over, until it is stopped.
+    pub stays: bool,
 }
 
 /// How a node ended.
@@ -134,6 +141,8 @@ pub struct Driver {
     names: Names,
     waiting: Waiting,
     twins: Twins,
+    asking: Asking,
+    stays: bool,
 }
 
 /// Before or after the start.
@@ -148,11 +157,12 @@ impl Driver {
     /// # Errors
     /// As [`DriverError`] says; nothing was sent then.
     pub fn start(options: Options) -> Result<Self, DriverError> {
-        let Options { swarm, setup, state, listen, peers, mdns, relays, patience, danger, declared, counts } =
-            options;
+        let Options { swarm, setup, state, listen, peers, mdns, relays, patience, danger, .. } = options;
+        let Options { declared, counts, respondent, stays, .. } = options;
         let Opened { identity, seed, ledger, found, noise, message_noise, journal } =
             opening::open((&state, counts.as_deref()), (&swarm, &setup), danger)?;
         let me = identity.peer_id();
+        let asking = Asking::open(&state, respondent)?;
         let bench = Bench { work: setup.door.clone(), noise, kept: Kept::load(&state)? };
         let waiting = Waiting::new(&peers, mdns, setup.settings.timeouts.give_up);
         let names = Names::of(&swarm.roster, (me, &declared));
@@ -168,7 +178,7 @@ impl Driver {
                 digest,
                 config,
                 schema: Schema::of(&setup.door.form()).into(),
-                limits: Limits::for_model(setup.settings.initial.len()),
+                limits: Limits::for_model(setup.settings.initial.len().max(asking.numbers())),
                 patience,
                 listen,
                 peers,
@@ -207,6 +217,8 @@ impl Driver {
             names,
             waiting,
             twins: Twins::default(),
+            asking,
+            stays,
         })
     }
 
@@ -253,7 +265,7 @@ impl Driver {
 
     async fn until(&mut self, stop: impl Future<Output = ()>) -> Result<bool, DriverError> {
         tokio::pin!(stop);
-        if self.resume()? {
+        if self.resume()? && !self.stays {
             return Ok(true);
         }
         let mut last = Instant::now();
@@ -263,7 +275,7 @@ impl Driver {
             if self.is_over() {
                 return Ok(true);
             }
-            let wake = self.wake_at();
+            let wake = self.asking.wake_at().map_or_else(|| self.wake_at(), |look| look.min(self.wake_at()));
             tokio::select! {
                 () = &mut stop => return Ok(matches!(&self.stage, Stage::Running(session) if session.done.is_some())),
                 event = self.network.events.recv() => {
@@ -281,11 +293,13 @@ impl Driver {
                         let _ = answer.send((session.node.round(), session.node.model().to_vec()));
                     }
                 }
+                happened = self.asking.next() => self.on_happened(happened)?,
                 _ = leave.tick() => self.leave_if_asked(),
                 () = tokio::time::sleep_until(wake) => {
                     let elapsed = last.elapsed();
                     last = Instant::now();
                     self.on_time(elapsed)?;
+                    self.asking_tick()?;
                 }
             }
         }
@@ -306,9 +320,11 @@ impl Driver {
                 status.position = begun.roster.position(&self.me);
                 status.round = round;
             });
-            return Ok(true);
+            if !self.stays {
+                return Ok(true);
+            }
         }
-        self.begin(begun, Some(&found)).map(|()| false)
+        self.begin(begun, Some(&found)).map(|()| found.finished)
     }
 
     fn begin(&mut self, begun: Begun, found: Option<&Found>) -> Result<(), DriverError> {
@@ -364,7 +380,7 @@ impl Driver {
     /// Whether nobody needs this node any more.
     fn is_over(&self) -> bool {
         let Stage::Running(session) = &self.stage else { return false };
-        let Some(since) = session.done else { return false };
+        let Some(since) = session.done.filter(|_| !self.stays) else { return false };
         let passed = since.elapsed();
         session.is_over()
             || passed >= LINGER

@@ -113,7 +113,7 @@ impl Driver {
 }
 
 /// Queues a message for peers; how many of them have a link that takes it.
-fn send(roster: &Roster, links: &BTreeMap<PeerId, Link>, to: &[PeerIx], message: &Message) -> u64 {
+pub(super) fn send(roster: &Roster, links: &BTreeMap<PeerId, Link>, to: &[PeerIx], message: &Message) -> u64 {
     let link = |&to: &PeerIx| roster.peer(to).and_then(|peer| links.get(peer));
     let taken = |link: &&Link| link.send(Frame::Message(message.clone())).is_ok();
     to.iter().filter_map(link).filter(taken).count() as u64

@@ -50,6 +50,8 @@ pub(crate) fn unix_micros() -> u64 {
 pub(crate) struct Session {
     pub(crate) node: Node,
     pub(crate) me: PeerIx,
+    /// The name of the run: questions have others.
+    pub(crate) run: RunId,
     pub(crate) roster: Roster,
     pub(crate) clock: Clock,
     /// Members that said that they have finished.
@@ -84,7 +86,18 @@ impl Session {
             node = node.restored(&saved.with_unknown(&settings, found.unknown), found.records);
         }
         let saved = found.and_then(|found| found.snapshot.clone());
-        Self { node, me, roster, clock, finished: BTreeSet::new(), done: None, saved, terms, leaves: false }
+        Self {
+            node,
+            me,
+            run,
+            roster,
+            clock,
+            finished: BTreeSet::new(),
+            done: None,
+            saved,
+            terms,
+            leaves: false,
+        }
     }
 
     pub(crate) fn handle(&mut self, input: Input) {

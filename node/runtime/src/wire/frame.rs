@@ -3,6 +3,7 @@
 use protocol::{Message, Numbers};
 use serde::{Deserialize, Serialize};
 
+use crate::asking::Said;
 use crate::schema::Schema;
 
 /// One thing said by a node to another. The order of variants and fields is the wire format: append, never reorder.
@@ -40,6 +41,8 @@ pub enum Frame {
     Message(Message),
     /// The form of the sender's records, where the digests differ.
     Schema(Schema),
+    /// Questions: offers, opinions and beginnings.
+    Asking(Box<Said>),
 }
 
 impl Frame {

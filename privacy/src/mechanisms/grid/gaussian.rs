@@ -2,6 +2,7 @@
 
 use crate::event::DpEvent;
 use crate::mechanisms::Release;
+use crate::mechanisms::discrete::DiscreteGaussian;
 use crate::mechanisms::error::{MechanismError, all_finite_f32, positive};
 use crate::noise::{IntegerNormal, NoiseSource};
 
@@ -47,6 +48,28 @@ pub struct NoisyWords {
 }
 
 impl NoisyWords {
+    /// Whole numbers in blocks, each with exact noise of its own, and behind them numbers that hold no data.
+    ///
+    /// # Guarantee
+    /// Every word of a block is its value plus discrete Gaussian noise of the block's variance, modulo the size. What that costs follows from the
+    /// variances and from how far neighbouring values of each block are apart, which the caller knows.
+    ///
+    /// # Assumes
+    /// `public` does not depend on the data. Noise is secret.
+    pub fn of_blocks<'a>(
+        size: WordSize,
+        blocks: impl IntoIterator<Item = (&'a DiscreteGaussian, &'a [i64])>,
+        public: &[i64],
+        noise: &mut dyn NoiseSource,
+    ) -> Self {
+        let mut words = Words::zeros(size, 0);
+        for (law, values) in blocks {
+            words.extend(law.release(values, noise).value);
+        }
+        words.extend(public.iter().copied());
+        Self { words, noise_is_private: noise.is_private() }
+    }
+
     /// The words.
     pub fn words(&self) -> &Words {
         &self.words

@@ -17,6 +17,7 @@ Examples:
   murmur ask \"SELECT count(*), mean(age) FROM swarm WHERE sick = 1 GROUP BY sex\" --try heart.csv --nodes 16 \\
       --column age:bounds=0..110,integer --column sex:values=0+1 --column sick:values=0+1 --epsilon 1 --yes
   murmur ask describe --try heart.csv --nodes 16 --schema schema.toml --plan
+  murmur ask \"SELECT median(chol) FROM swarm\" --swarm clinic.toml --state murmur-state
 
 Exit codes: 0 answered (or planned), 1 not confirmed, 2 refused or failed.";
 
@@ -26,6 +27,12 @@ Exit codes: 0 answered (or planned), 1 not confirmed, 2 refused or failed.";
 pub(crate) struct Args {
     /// One SELECT of aggregates FROM swarm, or `describe`: Table 1 of a paper over every declared column
     pub(super) question: String,
+    /// Ask the running swarm of this file, by the own node
+    #[arg(long, value_name = "FILE", conflicts_with = "try_file")]
+    pub(super) swarm: Option<PathBuf>,
+    /// The folder of the own node, which must be running, for `--swarm`
+    #[arg(long, default_value = "murmur-state", value_name = "DIR")]
+    pub(super) state: PathBuf,
     /// Try it on a file as if its records were spread over a swarm: truth beside every answer, protects nobody
     #[arg(long = "try", value_name = "FILE")]
     pub(super) try_file: Option<PathBuf>,
@@ -48,18 +55,19 @@ pub(crate) struct Args {
     /// δ of the question
     #[arg(long, default_value_t = 1e-5)]
     pub(super) delta: f64,
-    /// ε that may be spent on these data in all, `questions.total`
-    #[arg(long, default_value_t = 4.0, value_name = "EPSILON")]
-    pub(super) total: f64,
+    /// ε that may be spent on these data in all, `questions.total`, for `--try` [default: 4]
+    #[arg(long, value_name = "EPSILON")]
+    pub(super) total: Option<f64>,
     /// Who is trusted: masked sums, plain gossip, or nobody (every record is a person who answers for itself)
     #[arg(long, value_enum, default_value_t = TrustWord::Masked)]
     pub(super) trust: TrustWord,
     /// Members that may collude [default: a third, at least 1]
     #[arg(long, value_name = "N")]
     pub(super) colluders: Option<u64>,
-    /// What is protected: a record that is there or blank, one that is replaced, all records of a person, or a whole node
-    #[arg(long, value_enum, default_value_t = UnitWord::Record)]
-    pub(super) unit: UnitWord,
+    /// What is protected: a record that is there or blank, one that is replaced, all records of a person, or a whole node [default: record, with
+    /// `--swarm` what its file says]
+    #[arg(long, value_enum)]
+    pub(super) unit: Option<UnitWord>,
     /// The most records that a node contributes, for `--unit node`
     #[arg(long, value_name = "N")]
     pub(super) max_records: Option<u64>,
@@ -69,7 +77,7 @@ pub(crate) struct Args {
     /// Show cost and expected error, and ask nothing
     #[arg(long)]
     pub(super) plan: bool,
-    /// Records to expect, a public number [default: those of the file]
+    /// Records to expect, a public number [default: those of the file, with `--swarm` members times `partition.min_size`]
     #[arg(long, value_name = "N")]
     pub(super) expect: Option<u64>,
     /// Do not stop after the plan
@@ -128,10 +136,15 @@ impl Args {
                 "`--by` has one member for each value, so `--nodes` cannot be given too",
             ));
         }
-        if !(self.total.is_finite() && self.total > 0.0) {
-            return Err(Refusal::Epsilon { value: self.total }.into());
+        if !(self.total().is_finite() && self.total() > 0.0) {
+            return Err(Refusal::Epsilon { value: self.total() }.into());
         }
         Ok(())
+    }
+
+    /// `questions.total` of a simulation.
+    pub(super) fn total(&self) -> f64 {
+        self.total.unwrap_or(4.0)
     }
 
     pub(super) fn trust(&self) -> Trust {
@@ -144,7 +157,7 @@ impl Args {
 
     /// What is protected; `person` is the column of their ids, by flag or by schema.
     pub(super) fn unit(&self, person: Option<&str>) -> Result<Unit> {
-        Ok(match self.unit {
+        Ok(match self.unit.unwrap_or(UnitWord::Record) {
             UnitWord::Record => Unit::Record,
             UnitWord::Replaced => Unit::ReplacedRecord,
             UnitWord::Person if person.is_none() => return Err(Refusal::NoPerson.into()),

@@ -18,7 +18,7 @@ use crate::failure::{Failure, Result};
 const NODES: usize = 64;
 
 /// Records with the ids that divide or protect them.
-pub(super) struct Table {
+pub(crate) struct Table {
     rows: Vec<Row>,
     persons: Option<Vec<Vec<u8>>>,
     members: Option<Vec<Vec<u8>>>,
@@ -27,7 +27,7 @@ pub(super) struct Table {
 impl Table {
     /// Reads a CSV file, plain or gzipped, comma, semicolon or tab. A short row has missing cells at its end: nothing fails
     /// because of what a record holds.
-    pub(super) fn read(path: &Path, columns: &Columns, by: Option<&str>) -> Result<Self> {
+    pub(crate) fn read(path: &Path, columns: &Columns, by: Option<&str>) -> Result<Self> {
         let failed =
             |error: std::io::Error| Failure::from(error).context(format!("cannot read `{}`", path.display()));
         let mut input = open(path).map_err(failed)?;
@@ -75,6 +75,11 @@ impl Table {
             }
         }
         Ok(table)
+    }
+
+    /// The records, and who each is about.
+    pub(crate) fn into_rows(self) -> (Vec<Row>, Option<Vec<Vec<u8>>>) {
+        (self.rows, self.persons)
     }
 
     pub(super) fn records(&self) -> usize {

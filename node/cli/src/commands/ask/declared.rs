@@ -49,8 +49,13 @@ struct Declared {
 fn read(path: &Path) -> Result<Columns> {
     let context = || format!("cannot read the schema `{}`", path.display());
     let text = std::fs::read_to_string(path).map_err(|error| Failure::from(error).context(context()))?;
-    let schema: Schema =
-        toml::from_str(&text).map_err(|error| Failure::of(error, None).context(context()))?;
+    of_text(&text, &path.display().to_string())
+}
+
+/// The columns of a schema; `name` is how errors call it.
+pub(super) fn of_text(text: &str, name: &str) -> Result<Columns> {
+    let context = || format!("cannot read the schema `{name}`");
+    let schema: Schema = toml::from_str(text).map_err(|error| Failure::of(error, None).context(context()))?;
     let mut columns = Columns::default();
     for (name, declared) in &schema.columns {
         let column = declared.column(name).map_err(|failure| failure.context(context()))?;

@@ -35,7 +35,7 @@ pub(super) fn plan_only(plan: &QuestionPlan) -> Value {
     })
 }
 
-pub(super) fn answers(plan: &QuestionPlan, answers: &Answers, left: f64) -> Value {
+pub(super) fn answers(plan: &QuestionPlan, answers: &Answers, (spent, left): (f64, f64)) -> Value {
     let names = group_names(plan);
     let rows: Vec<Value> = answers
         .lines
@@ -55,7 +55,7 @@ pub(super) fn answers(plan: &QuestionPlan, answers: &Answers, left: f64) -> Valu
         .collect();
     let mut value = plan_only(plan);
     value["rows"] = Value::from(rows);
-    value["spent"] = json!({ "epsilon": plan.terms.epsilon, "left": left });
+    value["spent"] = json!({ "epsilon": spent, "left": left });
     if !answers.tests.is_empty() {
         value["tests"] = json!(answers.tests);
     }

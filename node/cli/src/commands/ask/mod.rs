@@ -6,6 +6,7 @@ mod data;
 mod declared;
 mod json;
 mod picture;
+mod swarm;
 mod table;
 
 use std::io::{IsTerminal, Write};
@@ -13,6 +14,7 @@ use std::process::ExitCode;
 
 pub(crate) use args::Args;
 use args::Format;
+pub(crate) use data::Table;
 use privacy::noise::{NoiseSource, SystemNoise, danger_from_seed};
 use questions::answer::Answers;
 use questions::columns::{Columns, Row};
@@ -22,6 +24,7 @@ use questions::noise::{Terms, Trust, Unit};
 use questions::plan::{QuestionPlan, plan};
 use questions::refusal::Refusal;
 use questions::simulate::simulate;
+pub(crate) use swarm::Swarm;
 
 use crate::failure::{Failure, Result};
 use crate::output;
@@ -32,12 +35,17 @@ const LEAST_MEMBERS: u64 = 3;
 /// Plans, asks whether to go on, answers.
 pub(crate) fn run(args: &Args) -> Result<ExitCode> {
     args.check()?;
+    if let Some(path) = &args.swarm {
+        return swarm::run(args, path);
+    }
     let columns = declared::columns(args)?;
     // Everything that the text alone can get wrong is said before a file is opened.
     let question = parse(&args.question, &columns)?;
     let Some(file) = &args.try_file else {
-        let failure = Failure::new("a running swarm cannot be asked yet");
-        return Err(failure.hint("try the question on a file of your own: `--try FILE --nodes 64`"));
+        let failure = Failure::new("nobody is named who could answer");
+        return Err(failure.hint(
+            "ask a running swarm with `--swarm FILE`, or try the question on a file of your own: `--try FILE --nodes 64`",
+        ));
     };
     let data = data::Table::read(file, &columns, args.by.as_deref())?;
     let nodes = data.divide(args);
@@ -45,15 +53,15 @@ pub(crate) fn run(args: &Args) -> Result<ExitCode> {
     let records = args.expect.unwrap_or(data.records() as u64);
     let plan = plan(question, terms, records)?;
     if args.plan {
-        return show_plan(args, &plan);
+        return show_plan(args, &plan, args.total());
     }
-    if !args.yes && !confirmed(&plan, args)? {
+    if !args.yes && !confirmed(&plan, args.total())? {
         eprintln!("nothing was asked and nothing was spent");
         return Ok(ExitCode::from(1));
     }
     let counted = counted(&data, &nodes, terms.unit, args.seed);
     let answers = answered(args, &plan, &counted)?;
-    write(args, &plan, &answers)
+    write(args, (&plan, &answers), (args.epsilon, args.total() - args.epsilon))
 }
 
 fn terms(args: &Args, contributors: u64, person: Option<&str>) -> Result<Terms> {
@@ -66,9 +74,9 @@ fn terms(args: &Args, contributors: u64, person: Option<&str>) -> Result<Terms> 
         Trust::Masked => contributors.saturating_sub(colluders),
         Trust::Gossip | Trust::Local => contributors,
     };
-    if args.epsilon > args.total {
+    if args.epsilon > args.total() {
         let rule = "questions.total".to_owned();
-        return Err(Refusal::OverRule { asked: args.epsilon, rule, limit: args.total }.into());
+        return Err(Refusal::OverRule { asked: args.epsilon, rule, limit: args.total() }.into());
     }
     Ok(Terms {
         epsilon: args.epsilon,
@@ -105,9 +113,9 @@ fn answered(args: &Args, plan: &QuestionPlan, nodes: &[Vec<&Row>]) -> Result<Ans
     Ok(simulate(plan, nodes, &mut noise, args.population)?)
 }
 
-fn show_plan(args: &Args, plan: &QuestionPlan) -> Result<ExitCode> {
+fn show_plan(args: &Args, plan: &QuestionPlan, left: f64) -> Result<ExitCode> {
     let text = match args.format {
-        Format::Table => table::plan(plan, args.total),
+        Format::Table => table::plan(plan, left),
         Format::Json => json::text(&json::plan_only(plan))?,
         Format::Csv => csv::plan(plan),
     };
@@ -116,8 +124,8 @@ fn show_plan(args: &Args, plan: &QuestionPlan) -> Result<ExitCode> {
 }
 
 /// Shows the plan and lets the person decide; where nobody sits at the terminal the answer is no.
-fn confirmed(plan: &QuestionPlan, args: &Args) -> Result<bool> {
-    eprint!("{}", table::plan(plan, args.total));
+fn confirmed(plan: &QuestionPlan, left: f64) -> Result<bool> {
+    eprint!("{}", table::plan(plan, left));
     if !std::io::stdin().is_terminal() {
         return Ok(false);
     }
@@ -128,11 +136,14 @@ fn confirmed(plan: &QuestionPlan, args: &Args) -> Result<bool> {
     Ok(matches!(line.trim().to_ascii_lowercase().as_str(), "y" | "yes"))
 }
 
-fn write(args: &Args, plan: &QuestionPlan, answers: &Answers) -> Result<ExitCode> {
-    let left = args.total - args.epsilon;
+fn write(
+    args: &Args,
+    (plan, answers): (&QuestionPlan, &Answers),
+    (spent, left): (f64, f64),
+) -> Result<ExitCode> {
     let text = match args.format {
-        Format::Table => table::answers(plan, answers, left, args.population),
-        Format::Json => json::text(&json::answers(plan, answers, left))?,
+        Format::Table => table::answers(plan, answers, (spent, left), args.population),
+        Format::Json => json::text(&json::answers(plan, answers, (spent, left)))?,
         Format::Csv => csv::answers(plan, answers)?,
     };
     if let Some(path) = &args.svg {

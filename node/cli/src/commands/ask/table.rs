@@ -63,7 +63,12 @@ fn expectation(plan: &QuestionPlan, found: &Expectation) -> String {
 }
 
 /// The answers, and what was spent.
-pub(super) fn answers(plan: &QuestionPlan, answers: &Answers, left: f64, population: bool) -> String {
+pub(super) fn answers(
+    plan: &QuestionPlan,
+    answers: &Answers,
+    (spent, left): (f64, f64),
+    population: bool,
+) -> String {
     let mut text = numbers(plan, answers);
     for line in &answers.lines {
         for (aggregate, answer) in plan.question.aggregates.iter().zip(&line.answers) {
@@ -94,7 +99,7 @@ pub(super) fn answers(plan: &QuestionPlan, answers: &Answers, left: f64, populat
         if population { "noise and sampling" } else { "noise of privacy only; --population adds sampling" };
     text.push_str(&format!(
         "spent  ε = {} ({}); {} left. Interval: {what}.\n",
-        up(plan.terms.epsilon, Precision::Decimals(3)),
+        up(spent, Precision::Decimals(3)),
         plan.analysis(),
         short(left),
     ));

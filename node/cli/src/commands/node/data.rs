@@ -13,7 +13,7 @@ use runtime::driver::Danger;
 use runtime::identity::close_to_others;
 use runtime::swarm_file::SwarmFile;
 use runtime::trainer::{Command, Process};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -63,10 +63,22 @@ impl DataArgs {
         self.data_name.clone().or_else(|| self.data.as_deref().map(path_of))
     }
 
+    /// The table that this node holds, where it is a file.
+    pub(super) fn table(&self) -> Result<Option<PathBuf>> {
+        let Some(source) = &self.data else { return Ok(None) };
+        Ok(match source.parse::<DataSource>()?.kind {
+            SourceKind::Csv(path, _) => Some(path),
+            _ => None,
+        })
+    }
+
     /// The run as this node sees it.
     pub(super) fn setup(&self, swarm: &SwarmFile) -> Result<Setup> {
         let config = Config::from_toml(&swarm.config, "the swarm file")?;
         for_processes(&config)?;
+        if config.questions_only {
+            return super::questions::only(config);
+        }
         let external = matches!(config.model, ModelSpec::External { .. });
         if let Some(command) = &self.trainer {
             return trainer_setup(config, command);

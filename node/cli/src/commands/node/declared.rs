@@ -5,6 +5,7 @@ use learn::data::{Dataset, fingerprint};
 use protocol::Setup;
 use protocol::log::{Declared, LONGEST_NAME, readable_name};
 use protocol::work::Adjacency;
+use runtime::asking::Respondent;
 use runtime::identity::Identity;
 use runtime::swarm_file::SwarmFile;
 use std::collections::BTreeMap;
@@ -35,6 +36,23 @@ pub(super) fn of(setup: &Setup, (name, state): (Option<&str>, &Path), swarm: &Sw
         persons: persons.map(|(persons, _)| persons),
         most_of_person: persons.map(|(_, most)| most),
         inputs: train.map_or(0, Dataset::columns) as u64,
+        commit: COMMIT.to_owned(),
+        ..Declared::default()
+    })
+}
+
+/// What a node declares that answers questions only.
+pub(super) fn of_table(
+    respondent: &Option<Respondent>,
+    (name, state): (Option<&str>, &Path),
+    swarm: &SwarmFile,
+) -> Result<Declared> {
+    let table = respondent.as_ref().and_then(|respondent| respondent.table.as_ref());
+    Ok(Declared {
+        name: named(name, state, swarm)?,
+        data: "a table for questions".into(),
+        data_digest: table.map_or_else(String::new, |table| table.digest.clone()),
+        records: table.map_or(0, |table| table.rows.len()) as u64,
         commit: COMMIT.to_owned(),
         ..Declared::default()
     })

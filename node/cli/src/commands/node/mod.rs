@@ -7,6 +7,7 @@ mod metrics;
 pub(crate) mod own;
 mod policy;
 mod quality;
+mod questions;
 mod room;
 mod screen;
 mod seen;
@@ -18,8 +19,10 @@ use super::page::HttpArgs;
 use super::warnings;
 use crate::failure::{Failure, Result};
 use dashboard::{Board, Cost, Facts, Only, Outline, Scene};
+use protocol::log::Declared;
 use protocol::{Setup, folder};
 use runtime::Multiaddr;
+use runtime::asking::Respondent;
 use runtime::driver::{Driver, Options, Outcome};
 use runtime::identity::Identity;
 use runtime::network::Patience;
@@ -37,6 +40,7 @@ Examples:
   murmur node --swarm demo.toml --shard 0/8                        the first eighth of the run's own data set
   murmur node --swarm demo.toml --shard 0/8 --http 7070            with a live page at http://127.0.0.1:7070/
   murmur node --swarm clinic.toml --data patients.csv              columns as the schema in the swarm file says
+  murmur node --swarm clinic.toml --data patients.csv --stay       goes on answering `murmur ask` when the run is over
   murmur node leave --state DIR                                    tells the others, which go on without it
   murmur node id --state DIR --listen /ip4/0.0.0.0/tcp/7000        who would I be, and where?
 
@@ -106,6 +110,9 @@ pub(crate) struct RunArgs {
     /// A limit of this node alone, such as `budget.epsilon=2`: it goes on mixing but adds nothing that could pass it
     #[arg(long, value_name = "KEY=VALUE")]
     set: Vec<String>,
+    /// Go on answering questions when the run is over, until it is stopped
+    #[arg(long)]
+    stay: bool,
     /// What to print: a screen for people, or JSON lines
     #[arg(long, value_enum, default_value_t = Log::Text)]
     log: Log,
@@ -187,9 +194,17 @@ fn or_everywhere(listen: &[Multiaddr]) -> Vec<Multiaddr> {
     }
 }
 
-fn options(args: &RunArgs, swarm: SwarmFile, setup: Setup, declared: protocol::log::Declared) -> Options {
+fn options(
+    args: &RunArgs,
+    swarm: SwarmFile,
+    (setup, respondent): (Setup, Option<Respondent>),
+    declared: Declared,
+) -> Options {
+    let stays = args.stay || setup.config.questions_only;
     Options {
         declared,
+        respondent,
+        stays,
         swarm,
         setup,
         state: args.state.clone(),
@@ -219,11 +234,19 @@ fn run_node(args: &RunArgs) -> Result<ExitCode> {
     let path = args.swarm.as_deref().ok_or_else(|| Failure::new("`--swarm FILE` is missing"))?;
     let swarm = SwarmFile::load(path)?;
     runtime::swarm_file::no_member_is_a_relay(&args.relay, &swarm.roster).map_err(Failure::new)?;
-    let policy = policy::Policy::parse(&args.set)?;
-    let place = args.http.take()?;
-    screen::start_log(args.log, args.log_level);
+    let (rules, words) = questions::rules(&args.set)?;
+    let policy = policy::Policy::parse(&words)?;
     let setup = policy.apply(args.data.setup(&swarm)?)?;
     room::check(swarm.nodes, setup.settings.initial.len())?;
+    let table = args.data.table()?;
+    let only = setup.config.questions_only;
+    let place_of_data = (args.data.account(), policy.total, args.state.as_path());
+    let respondent = questions::respondent(&swarm, rules, table.as_deref(), place_of_data)?;
+    if only {
+        return run_questions(args, swarm, setup, respondent);
+    }
+    let place = args.http.take()?;
+    screen::start_log(args.log, args.log_level);
     let declared = declared::of(&setup, (args.name.as_deref(), &args.state), &swarm)?;
     let (setup, declared, account) =
         match uses::begin(&policy, setup, declared, (args.data.account(), &args.state))? {
@@ -243,7 +266,7 @@ fn run_node(args: &RunArgs) -> Result<ExitCode> {
     let exam = quality::Exam::of(&setup);
     let (outline, facts) = about_page(&setup);
     let mut page = args.http.serve(place, outline, vec![args.state.join(folder::LOG)], facts)?;
-    let options = options(args, swarm, setup, declared);
+    let options = options(args, swarm, (setup, respondent), declared);
     // One thread for the network: gradients and the disk have their own.
     let tokio = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
     let asked = Arc::new(OnceLock::new());
@@ -258,6 +281,29 @@ fn run_node(args: &RunArgs) -> Result<ExitCode> {
     }
     let ended_well = keep(args, &owner, &outcome, (exam, cost.as_ref()))?;
     page.over(if ended_well { "finished" } else { "stopped" });
+    page.close();
+    Ok(exit_code(&outcome, asked.get().copied()))
+}
+
+/// A member of a swarm that only answers questions: there is no run to account for, and every question is in its book and the ledger of its data.
+fn run_questions(
+    args: &RunArgs,
+    swarm: SwarmFile,
+    setup: Setup,
+    respondent: Option<Respondent>,
+) -> Result<ExitCode> {
+    let place = args.http.take()?;
+    screen::start_log(args.log, args.log_level);
+    let declared = declared::of_table(&respondent, (args.name.as_deref(), &args.state), &swarm)?;
+    let (outline, facts) = about_page(&setup);
+    let mut page = args.http.serve(place, outline, vec![args.state.join(folder::LOG)], facts)?;
+    let options = options(args, swarm, (setup, respondent), declared);
+    let tokio = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
+    let asked = Arc::new(OnceLock::new());
+    let outcome = tokio.block_on(drive(options, args, page.board(), &asked));
+    tokio.shutdown_background();
+    let outcome = outcome?;
+    page.over("stopped");
     page.close();
     Ok(exit_code(&outcome, asked.get().copied()))
 }

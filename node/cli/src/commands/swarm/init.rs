@@ -33,6 +33,9 @@ pub(super) struct Args {
     /// What the columns of everybody's tables are; `murmur data FILE --schema` drafts one. Nodes then need `--data FILE` and nothing else
     #[arg(long, value_name = "FILE")]
     schema: Option<PathBuf>,
+    /// A swarm for questions only (`murmur ask`): it trains nothing; needs `--schema`
+    #[arg(long, requires = "schema")]
+    questions: bool,
     /// Where to write the file
     #[arg(long, value_name = "FILE")]
     out: PathBuf,
@@ -40,8 +43,10 @@ pub(super) struct Args {
 
 /// Writes the file.
 pub(super) fn run(args: &Args) -> Result<ExitCode> {
-    let configuration = if args.schema.is_some() { configuration_by_rule } else { configuration };
-    let config = configuration(args.config.as_deref(), &args.set, args.nodes, args.name.as_deref())?;
+    let by_rule = args.schema.is_some() && !args.questions;
+    let configuration = if by_rule { configuration_by_rule } else { configuration };
+    let set = if args.questions { with_questions(args)? } else { args.set.clone() };
+    let config = configuration(args.config.as_deref(), &set, args.nodes, args.name.as_deref())?;
     let schema = args.schema.as_deref().map(|path| schema(path, &config)).transpose()?;
     let secret = Secret::generate().map_err(|error| Failure::of(error, None))?;
     let roster = args.member.iter().map(|text| member(text)).collect::<Result<Vec<_>>>()?;
@@ -63,12 +68,28 @@ pub(super) fn run(args: &Args) -> Result<ExitCode> {
     eprintln!(
         "wrote `{out}`: {who}. Copy it to {nodes} machines and start `murmur node --swarm {out} {data}` on each."
     );
+    if config.questions_only {
+        eprintln!(
+            "Then ask: `murmur ask \"SELECT count(*) FROM swarm\" --swarm {out}` where one of them runs."
+        );
+    }
     if file.schema.is_none() && needs_all_sizes(&config) {
         eprintln!(
             "warning: `batch_size = \"all\"` works only where all nodes take a share of one data set (`--shard`); with files of their own agree on a number, such as `--set batch_size=32`"
         );
     }
     Ok(ExitCode::SUCCESS)
+}
+
+/// What a swarm has that trains nothing: the least of everything that a run has.
+fn with_questions(args: &Args) -> Result<Vec<String>> {
+    let Some(nodes) = args.nodes.filter(|nodes| *nodes >= 3) else {
+        return Err(Failure::new("a sum over fewer than three members hides nobody")
+            .hint("name at least three: `--nodes 3`"));
+    };
+    let nothing = format!("data=blobs:nodes={nodes},records=20,dim=1,classes=2");
+    let least = ["questions.only=true", &nothing, "rounds=1", "privacy.noise_multiplier=1", "batch_size=2"];
+    Ok(least.map(str::to_owned).into_iter().chain(args.set.iter().cloned()).collect())
 }
 
 /// A schema that somebody has confirmed, for a run that can be made with files that only their owners know.
@@ -78,6 +99,9 @@ fn schema(path: &Path, config: &Config) -> Result<Schema> {
         return Err(Failure::new(format!("`{}` is a draft that nobody has confirmed", path.display())).hint(
             "its bounds and values come from one file: read every line, put in what is known about the columns, then delete `draft = true`",
         ));
+    }
+    if config.questions_only {
+        return Ok(schema);
     }
     if schema.label.is_none() && config.algorithm.kind.trains() {
         return Err(Failure::new(format!("`{}` does not say what is to be predicted", path.display()))

@@ -13,6 +13,7 @@ mod members;
 mod partition;
 mod personal;
 mod privacy;
+mod questions;
 mod robust;
 mod timeouts;
 
@@ -31,6 +32,7 @@ pub(super) const SECTIONS: &[&[Key]] = &[
     personal::KEYS,
     clusters::KEYS,
     members::KEYS,
+    questions::KEYS,
     timeouts::KEYS,
     faults::KEYS,
 ];

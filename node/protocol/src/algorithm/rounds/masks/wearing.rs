@@ -156,15 +156,15 @@ impl Wearing {
         Some((words, opening))
     }
 
-    /// The mean of a total, and how many added data; `None` where the total is void.
+    /// The mean of a total, or without a divisor the total itself, and how many added data; `None` where the total is void.
     pub(in crate::algorithm::rounds) fn mean(
         total: &Words,
         members: usize,
         mechanism: &GridGaussian,
-        divisor: f64,
+        divisor: Option<f64>,
     ) -> Option<(Vec<f32>, u32)> {
         let count = check::count(total, members)?;
-        let scale = divisor * f64::from(count.max(1));
+        let scale = divisor.map_or(1.0, |divisor| divisor * f64::from(count.max(1)));
         let numbers = total.len() - check::CHECK_WORDS;
         let grid = mechanism.grid();
         Some((total.centred().take(numbers).map(|sum| (grid.real(sum) / scale) as f32).collect(), count))

@@ -1,0 +1,111 @@
+//! What a node answers from, and the accounts that it keeps.
+
+use std::fmt;
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use protocol::work::Adjacency;
+use protocol::work::question::{Ask, Members};
+use questions::columns::{Columns, Row};
+use questions::contribution::chosen;
+
+use super::Rules;
+use crate::data_ledger::{DataLedger, DataLedgerError, Use};
+
+/// Everything that a node needs to answer.
+#[derive(Debug, Clone)]
+pub struct Respondent {
+    /// What the members declared.
+    pub columns: Arc<Columns>,
+    /// The node's own records; none where it holds no table.
+    pub table: Option<Arc<Table>>,
+    /// What it allows.
+    pub rules: Rules,
+    /// What the members agreed to protect.
+    pub protected: Adjacency,
+    /// Who is asked.
+    pub members: Members,
+    /// The ledger of the data set, over all runs.
+    pub account: Option<Account>,
+}
+
+/// Records as they stand in a file.
+pub struct Table {
+    /// The cells.
+    pub rows: Vec<Row>,
+    /// Who each record is about, where a column says so.
+    pub persons: Option<Vec<Vec<u8>>>,
+    /// SHA-256 of all.
+    pub digest: String,
+}
+
+/// Records are private: they are never printed.
+impl fmt::Debug for Table {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "Table({} records)", self.rows.len())
+    }
+}
+
+/// The ledger of a data set.
+#[derive(Debug, Clone)]
+pub struct Account {
+    /// Where.
+    pub ledger: DataLedger,
+    /// What the data set is called there.
+    pub data: String,
+    /// `budget.total_epsilon`: the most that everything on these data may cost.
+    pub total: Option<f64>,
+    /// The folder of the node.
+    pub state: PathBuf,
+}
+
+/// Why nothing was put down.
+#[derive(Debug, thiserror::Error)]
+pub(crate) enum Unpaid {
+    /// The ledger cannot be used.
+    #[error(transparent)]
+    Ledger(#[from] DataLedgerError),
+    /// Too little is left.
+    #[error("`budget.total_epsilon = {total}` of the data does not allow the question")]
+    Total {
+        /// The budget.
+        total: f64,
+    },
+}
+
+impl Respondent {
+    /// The records that count: drawn once with the node's own key, and kept.
+    pub(crate) fn rows(&self, ask: &Ask, key: &[u8]) -> Arc<[Row]> {
+        let Some(table) = &self.table else { return Arc::new([]) };
+        let kept = chosen(table.rows.len(), table.persons.as_deref(), ask.unit, key);
+        kept.into_iter().map(|at| table.rows[at].clone()).collect()
+    }
+
+    /// SHA-256 of the records.
+    pub(crate) fn digest(&self) -> &str {
+        self.table.as_ref().map_or("", |table| &table.digest)
+    }
+}
+
+impl Account {
+    /// Whether the budget over everything has room for a question.
+    pub(crate) fn has_room(&self, epsilon: f64) -> bool {
+        let Some(total) = self.total else { return true };
+        let Ok(all) = self.ledger.all() else { return false };
+        let uses = all.into_iter().find(|(name, _)| *name == self.data).map_or(Vec::new(), |(_, uses)| uses);
+        spent(&uses) + epsilon <= total
+    }
+
+    /// Puts a question down, durably, before anything of it is sent.
+    pub(crate) fn put_down(&self, used: Use) -> Result<(), Unpaid> {
+        let put = self.ledger.put_down::<Unpaid>(&self.data, |uses| match self.total {
+            Some(total) if spent(&uses) + used.epsilon > total => Err(Unpaid::Total { total }),
+            Some(_) | None => Ok(Use { data: self.data.clone(), state: self.state.clone(), ..used }),
+        });
+        put.map(drop)
+    }
+}
+
+fn spent(uses: &[Use]) -> f64 {
+    uses.iter().map(|used| used.epsilon).sum()
+}
