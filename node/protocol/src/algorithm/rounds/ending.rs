@@ -23,7 +23,6 @@ impl Rounds {
                 None => return self.on_void(core),
             },
         };
-        let silent = self.members.len().saturating_sub(count as usize);
         self.model.advance(&core.settings, sum, divisor);
         let (round, epoch, end) = (self.round, self.epoch, self.model.digest());
         core.log(RunEvent::RoundDone { round, epoch, start, end, count });
@@ -31,7 +30,8 @@ impl Rounds {
         // That everybody was in this round from the same model proves the round before.
         self.settle(core, true);
         if self.released.take().is_some() {
-            let leverages = Leverages::new(exchange.plan, silent);
+            let drawn = core.settings.algorithm.drawn(&core.settings.key, round, self.members.len());
+            let leverages = Leverages::of_count(exchange.plan, drawn, count as usize);
             self.settling = Some(Settling { members: self.members.clone(), leverages });
         }
         let stops = self.agreeing.boundary.is_some_and(|boundary| self.next_round >= boundary);
