@@ -224,13 +224,14 @@ fn mean_contribution(
     params: &[f32],
 ) -> Result<(Vec<f32>, Option<f64>), BaselineError> {
     let job = Job::new(round, Values::from_wire(params.to_vec()));
+    let drawn = drawn(setup, round);
     let one = |workspace: &mut Workspace, (node, data): (usize, &Dataset)| {
         let source = &mut noise(setup, node, u64::from(round));
         contribute(work, (setup.model.as_ref(), data), &job, workspace, source)
     };
     let model: &dyn Model = setup.model.as_ref();
-    let all: Result<Vec<_>, TrainError> =
-        setup.train.par_iter().enumerate().map_init(|| Workspace::new(model), one).collect();
+    let nodes = setup.train.par_iter().enumerate().filter(|(node, _)| drawn[*node]);
+    let all: Result<Vec<_>, TrainError> = nodes.map_init(|| Workspace::new(model), one).collect();
     let all = all?;
     let mut sum = vec![0.0_f64; params.len()];
     for computed in &all {
@@ -252,9 +253,11 @@ fn averaged(
 ) -> Result<(), BaselineError> {
     let mut models = vec![setup.settings.initial.as_slice().to_vec()];
     let mut optimiser = optimiser(setup)?;
-    // One upload and one download of the model per node.
-    let per_round = 2 * 4 * (models[0].len() * setup.train.len()) as u64;
+    let mut last_rounds = vec![0.0; models[0].len()];
+    let (mut bytes, mut takes_part) = (0, vec![0; setup.train.len()]);
     for round in 0..setup.config.rounds {
+        let drawn = drawn(setup, round);
+        takes_part.iter_mut().zip(&drawn).for_each(|(times, &drawn)| *times += u64::from(drawn));
         let train_loss = if releases == 1 {
             let (mut mean, loss) = mean_contribution(setup, &setup.work, round, &models[0])?;
             step(setup, u64::from(round), &mut models[0], &mut mean, optimiser.as_mut());
@@ -262,22 +265,43 @@ fn averaged(
         } else {
             let mut nodes = Own::all(setup, &models[0])?;
             let loss = own_steps(setup, u64::from(round) * releases, releases, &mut nodes)?;
-            let moved: Vec<&[f32]> = nodes.iter().map(|node| node.params.as_slice()).collect();
+            let moved: Vec<&[f32]> = nodes
+                .iter()
+                .zip(&drawn)
+                .filter(|(_, drawn)| **drawn)
+                .map(|(node, _)| node.params.as_slice())
+                .collect();
             models[0] = protocol::judge::mean_model(&moved);
             loss
         };
-        let bytes = (u64::from(round) + 1) * per_round;
-        let privacy = local_privacy(setup, round, releases);
+        if let Some(place) = setup.settings.algorithm.averaged_at(round + 1, setup.config.rounds) {
+            let all = last_rounds.iter_mut().zip(&models[0]);
+            all.for_each(|(mean, now)| *mean += (now - *mean) / place as f32);
+            if round + 1 == setup.config.rounds {
+                models[0].clone_from(&last_rounds);
+            }
+        }
+        // One upload and one download of the model per node that takes part.
+        let parts = drawn.iter().filter(|drawn| **drawn).count();
+        bytes += 2 * 4 * (models[0].len() * parts) as u64;
+        let most = takes_part.iter().copied().max().unwrap_or(0);
+        let privacy = is_priced(setup, round).then(|| local_privacy(setup, most * releases));
         let noise_multiplier = setup.work.noise_multiplier;
         observe(&Progress { round, models: &models, train_loss, bytes, noise_multiplier, privacy });
     }
     Ok(())
 }
 
-fn local_privacy(setup: &Setup, round: u32, releases: u64) -> Option<Summary> {
-    let so_far = (u64::from(round) + 1) * releases;
-    let seen = || figure(&setup.settings.release, so_far, setup.config.privacy.delta, "local");
-    is_priced(setup, round).then(|| uniform(setup, &seen(), so_far * setup.train.len() as u64))
+/// What the node that released most often lost so far, for all.
+fn local_privacy(setup: &Setup, releases: u64) -> Summary {
+    let seen = figure(&setup.settings.release, releases, setup.config.privacy.delta, "local");
+    uniform(setup, &seen, releases * setup.train.len() as u64)
+}
+
+/// Who contributes to a round.
+fn drawn(setup: &Setup, round: u32) -> Vec<bool> {
+    let drawn = setup.settings.algorithm.drawn(&setup.settings.key, round, setup.train.len());
+    drawn.unwrap_or_else(|| vec![true; setup.train.len()])
 }
 
 /// A node that learns from its own data.
@@ -321,7 +345,7 @@ fn alone(setup: &Setup, observe: &mut dyn FnMut(&Progress<'_>)) -> Result<(), Ba
     for round in 0..setup.config.rounds {
         let train_loss = own_steps(setup, u64::from(round), 1, &mut nodes)?;
         let models: Vec<Vec<f32>> = nodes.iter().map(|node| node.params.clone()).collect();
-        let privacy = local_privacy(setup, round, 1);
+        let privacy = is_priced(setup, round).then(|| local_privacy(setup, u64::from(round) + 1));
         let noise_multiplier = setup.work.noise_multiplier;
         observe(&Progress { round, models: &models, train_loss, bytes: 0, noise_multiplier, privacy });
     }

@@ -1,11 +1,13 @@
 //! What is each node's own at the end of a simulation: its slot, its personal model, and how good they are on its own test part.
 
+use learn::metrics::MeanSpread;
 use learn::personal::Figures;
 use learn::train::TrainError;
 use protocol::personal::{ClustersResult, Mine, PersonalResult, mine};
 use protocol::work::{Layout, own_slot};
 use protocol::{RunResult, Setup};
 use rayon::prelude::*;
+use serde::Serialize;
 
 /// Figures over all nodes.
 #[derive(Debug, Default)]
@@ -17,6 +19,44 @@ pub(crate) struct Owned {
 impl Owned {
     pub(crate) fn in_result(self, result: RunResult) -> RunResult {
         RunResult { personal: self.personal, clusters: self.clusters, ..result }
+    }
+}
+
+/// Over several runs: means over nodes of each one's models on its own test part, accuracy or root mean squared error.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct PersonalSpread {
+    /// The nodes' own models.
+    pub personal: MeanSpread,
+    /// The shared one.
+    pub shared: MeanSpread,
+    /// Those that nodes train without anybody else.
+    pub alone: MeanSpread,
+    /// The nodes' own models at the tenth of the nodes that they serve worst.
+    pub worst_tenth: MeanSpread,
+    /// The shared one at the tenth that it serves worst.
+    pub shared_worst_tenth: MeanSpread,
+    /// Lonely models at the tenth that they serve worst.
+    pub alone_worst_tenth: MeanSpread,
+    /// The nodes' own models over the records of all test parts, each counted once.
+    pub pooled: MeanSpread,
+}
+
+impl PersonalSpread {
+    pub(crate) fn of(results: &[&RunResult]) -> Option<Self> {
+        let spread = |pick: &dyn Fn(&PersonalResult) -> f64| {
+            let values: Option<Vec<f64>> =
+                results.iter().map(|result| result.personal.as_ref().map(pick)).collect();
+            MeanSpread::of(&values?).ok()
+        };
+        Some(Self {
+            personal: spread(&|result| result.means()[0])?,
+            shared: spread(&|result| result.means()[1])?,
+            alone: spread(&|result| result.means()[2])?,
+            worst_tenth: spread(&|result| result.worst_tenth()[0])?,
+            shared_worst_tenth: spread(&|result| result.worst_tenth()[1])?,
+            alone_worst_tenth: spread(&|result| result.worst_tenth()[2])?,
+            pooled: spread(&|result| result.pooled()[0])?,
+        })
     }
 }
 

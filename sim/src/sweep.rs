@@ -3,13 +3,13 @@
 use learn::metrics::MeanSpread;
 use protocol::Hint;
 use protocol::config::{Config, ConfigError, Layer, Place};
-use protocol::personal::PersonalResult;
 use protocol::{LogLine, RunResult, Setup, SetupError};
 use rayon::prelude::*;
 use serde::Serialize;
 use thiserror::Error;
 
 use crate::Options;
+pub use crate::own::PersonalSpread;
 use crate::run::{self, Done, RunError};
 
 /// Runs of one sweep; more are a mistake.
@@ -315,35 +315,6 @@ pub struct Summary {
     /// Part of the runs in which no two groups shared a slot, where it is known who belongs together.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub unmixed: Option<f64>,
-}
-
-/// Means over nodes of each one's models on its own test part: accuracy, or root mean squared error.
-#[derive(Debug, Clone, PartialEq, Serialize)]
-pub struct PersonalSpread {
-    /// The nodes' own models.
-    pub personal: MeanSpread,
-    /// The shared one.
-    pub shared: MeanSpread,
-    /// Those that nodes train without anybody else.
-    pub alone: MeanSpread,
-    /// The nodes' own models at the tenth of the nodes that they serve worst.
-    pub worst_tenth: MeanSpread,
-}
-
-impl PersonalSpread {
-    fn of(results: &[&RunResult]) -> Option<Self> {
-        let spread = |pick: &dyn Fn(&PersonalResult) -> f64| {
-            let values: Option<Vec<f64>> =
-                results.iter().map(|result| result.personal.as_ref().map(pick)).collect();
-            MeanSpread::of(&values?).ok()
-        };
-        Some(Self {
-            personal: spread(&|result| result.means()[0])?,
-            shared: spread(&|result| result.means()[1])?,
-            alone: spread(&|result| result.means()[2])?,
-            worst_tenth: spread(&|result| result.worst_tenth()[0])?,
-        })
-    }
 }
 
 impl Summary {

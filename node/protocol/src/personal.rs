@@ -55,6 +55,7 @@ pub struct PersonalResult {
     measure: Measure,
     means: [f64; 3],
     worst_tenth: [f64; 3],
+    pooled: [f64; 3],
     nodes: usize,
 }
 
@@ -65,8 +66,7 @@ impl PersonalResult {
     pub fn of(figures: &[Figures]) -> Option<Self> {
         let measure = figures.first()?.measure;
         let column = |at: usize| -> Vec<f64> {
-            let of = |figures: &Figures| [figures.personal, figures.shared, figures.alone][at];
-            let mut values: Vec<f64> = figures.iter().map(of).collect();
+            let mut values: Vec<f64> = figures.iter().map(|figures| value(figures, at)).collect();
             // The worst first.
             values.sort_by(|a, b| if measure == Measure::Accuracy { a.total_cmp(b) } else { b.total_cmp(a) });
             values
@@ -77,6 +77,7 @@ impl PersonalResult {
             measure,
             means: [0, 1, 2].map(|at| mean(&column(at))),
             worst_tenth: [0, 1, 2].map(|at| mean(&column(at)[..tenth])),
+            pooled: [0, 1, 2].map(|at| pooled(figures, at)),
             nodes: figures.len(),
         })
     }
@@ -96,13 +97,34 @@ impl PersonalResult {
         self.worst_tenth
     }
 
+    /// The same over all records of all test parts, each counted once.
+    pub fn pooled(&self) -> [f64; 3] {
+        self.pooled
+    }
+
     /// Nodes with a test part.
     pub fn nodes(&self) -> usize {
         self.nodes
     }
 }
 
-/// `personal_acc`, `shared_acc`, `alone_acc` (or `…_rmse`), `nodes`, and each figure of the worst tenth.
+/// A figure by the place of its name.
+fn value(figures: &Figures, at: usize) -> f64 {
+    [figures.personal, figures.shared, figures.alone][at]
+}
+
+/// A figure over the records of all nodes: errors add up squared.
+fn pooled(figures: &[Figures], at: usize) -> f64 {
+    let records: f64 = figures.iter().map(|figures| figures.records as f64).sum();
+    let power = |figures: &Figures| match figures.measure {
+        Measure::Accuracy => value(figures, at),
+        Measure::Rmse => value(figures, at).powi(2),
+    };
+    let mean = figures.iter().map(|one| power(one) * one.records as f64).sum::<f64>() / records;
+    if figures.first().is_some_and(|one| one.measure == Measure::Rmse) { mean.sqrt() } else { mean }
+}
+
+/// `personal_acc`, `shared_acc`, `alone_acc` (or `…_rmse`), `nodes`, each figure of the worst tenth, and each over all records.
 impl Serialize for PersonalResult {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         let word = match self.measure {
@@ -116,6 +138,9 @@ impl Serialize for PersonalResult {
         map.serialize_entry("nodes", &self.nodes)?;
         for (name, mean) in NAMES.iter().zip(self.worst_tenth) {
             map.serialize_entry(&format!("{name}_{word}_worst_tenth"), &mean)?;
+        }
+        for (name, mean) in NAMES.iter().zip(self.pooled) {
+            map.serialize_entry(&format!("{name}_{word}_pooled"), &mean)?;
         }
         map.end()
     }
@@ -153,6 +178,10 @@ mod tests {
         assert_eq!((json["nodes"].as_u64(), json["alone_acc"].as_f64()), (Some(20), Some(0.25)));
         let errors = PersonalResult::of(&[of(Measure::Rmse, 1.0), of(Measure::Rmse, 3.0)]).unwrap();
         assert_eq!((errors.means()[0], errors.worst_tenth()[0]), (2.0, 3.0));
+        // √((3·1² + 3·3²)/6), and (0.2·3 + 1·9)/12 for records that are not as many everywhere.
+        assert!((errors.pooled()[0] - 5f64.sqrt()).abs() < 1e-12);
+        let uneven = [of(Measure::Accuracy, 0.2), Figures { records: 9, ..of(Measure::Accuracy, 1.0) }];
+        assert!((PersonalResult::of(&uneven).unwrap().pooled()[0] - 0.8).abs() < 1e-12);
         assert!(serde_json::to_string(&errors).unwrap().contains("personal_rmse"));
         assert_eq!(PersonalResult::of(&[]), None);
     }

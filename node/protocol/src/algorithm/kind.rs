@@ -18,6 +18,11 @@ impl AlgorithmKind {
         self == Self::Rounds
     }
 
+    /// Whether every round ends in one model that all go on from, made of all contributions to it.
+    pub fn has_one_model(self) -> bool {
+        matches!(self, Self::Rounds | Self::Local | Self::Fedavg)
+    }
+
     /// Whether contributions may have noise on integers.
     pub fn takes_integers(self) -> bool {
         matches!(self, Self::Rounds | Self::Mean)

@@ -12,6 +12,7 @@ pub mod rounds;
 pub mod walk;
 
 use privacy::noise::NoiseSource;
+use topology::schedule::RunKey;
 
 pub(crate) use fold::{Fold, Priced};
 pub(crate) use forecast::Forecast;
@@ -147,6 +148,22 @@ impl Algorithm {
     pub(crate) fn hidden(&self, among: usize) -> Option<rounds::Hidden> {
         match self {
             Self::Rounds(settings) => settings.masks.map(|masks| masks.hidden(among)),
+            Self::Gossip(_) | Self::Walk(_) => None,
+        }
+    }
+
+    /// Who contributes to a round, by position in its roster of so many, where not all do.
+    pub fn drawn(&self, key: &RunKey, round: u32, members: usize) -> Option<Vec<bool>> {
+        match self {
+            Self::Rounds(settings) => settings.drawn(key, round, members),
+            Self::Gossip(_) | Self::Walk(_) => None,
+        }
+    }
+
+    /// Whether the model after so many of all rounds is one of those that the result is the mean of, and the how-manieth.
+    pub fn averaged_at(&self, version: u32, rounds: u32) -> Option<u32> {
+        match self {
+            Self::Rounds(settings) => settings.averaged_at(version, rounds),
             Self::Gossip(_) | Self::Walk(_) => None,
         }
     }

@@ -20,6 +20,8 @@ const LOCAL: &str = "use `privacy.target = \"local\"`, where every release is kn
 pub(super) fn check(reader: &Reader<'_>, config: &Config) -> Result<(), ConfigError> {
     let conflicts = Conflicts { reader, config };
     conflicts.slots()?;
+    conflicts.sample()?;
+    conflicts.average()?;
     conflicts.levels()?;
     conflicts.own_noise()?;
     conflicts.correction()?;
@@ -83,6 +85,43 @@ impl Conflicts<'_> {
         let why = "a choice that is remembered breaks what is certified of a step under gossip and walks, and a mean has no models";
         let hint = "use `algorithm.kind = \"rounds\"`: state that enters contributions is priced there";
         Err(self.conflict(self.kind().as_pair(), (key, &slots.to_string()), why, hint))
+    }
+
+    /// Who contributes is drawn in public, for sums of one round.
+    fn sample(&self) -> Result<(), ConfigError> {
+        let (key, Some(sample)) = ("algorithm.sample", self.config.algorithm.sample) else { return Ok(()) };
+        if sample > self.config.nodes {
+            let why = format!("must be at most the number of nodes, {}", self.config.nodes);
+            return Err(self.reader.bad(key, why, Some("use \"all\", or fewer".to_owned())));
+        }
+        let shown = sample.to_string();
+        if !self.config.algorithm.kind.has_one_model() {
+            let why = "only sums of whole rounds are made of those who were drawn";
+            let hint = "use `algorithm.kind = \"rounds\"`, or `\"fedavg\"` to compare";
+            return Err(self.conflict(self.kind().as_pair(), (key, &shown), why, hint));
+        }
+        if self.config.privacy.masking == Masking::Pairwise {
+            let why = "a masked total is made of everybody's words and noise";
+            let hint = "use `privacy.masking = \"none\"`, or leave `algorithm.sample` out";
+            return Err(self.conflict(("privacy.masking", "\"pairwise\""), (key, &shown), why, hint));
+        }
+        if self.config.local.scaffold {
+            let why = "the variates add up to nothing only where everybody moves its own in every round (option II)";
+            let hint = "leave one of them out";
+            return Err(self.conflict(("local.scaffold", "true"), (key, &shown), why, hint));
+        }
+        Ok(())
+    }
+
+    /// The mean over rounds is one of models that everybody has.
+    fn average(&self) -> Result<(), ConfigError> {
+        let average = self.config.average;
+        if average == 0.0 || self.config.algorithm.kind.has_one_model() {
+            return Ok(());
+        }
+        let why = "the models of a round are not one";
+        let hint = "use `algorithm.kind = \"rounds\"`, where all have the same model, or leave `average` out";
+        Err(self.conflict(self.kind().as_pair(), ("average", &average.to_string()), why, hint))
     }
 
     fn kind(&self) -> Shown {

@@ -65,6 +65,8 @@ pub struct Config {
     pub batch_size: Option<usize>,
     /// Step size.
     pub learning_rate: f64,
+    /// Last part of the rounds whose models are averaged into the result; 0: the last model alone.
+    pub average: f64,
     /// Root of all randomness of a simulation, and of the partition and the first model.
     pub seed: u64,
     /// Where the data come from.
@@ -126,6 +128,8 @@ pub struct AlgorithmConfig {
     pub correction: Correction,
     /// Node level: probability with which a node takes part in a round.
     pub check_in: f64,
+    /// Members that contribute to a round, drawn by the run's key; `None`: all.
+    pub sample: Option<usize>,
     /// `rounds` with masks: how words are added up.
     pub exchange: ExchangeKind,
 }
@@ -328,6 +332,7 @@ impl Config {
             local_steps: 0,
             batch_size: None,
             learning_rate: 0.0,
+            average: 0.0,
             seed: 0,
             data: "digits".parse().expect("a built-in data set"),
             test_fraction: 0.0,

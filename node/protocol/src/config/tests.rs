@@ -93,6 +93,8 @@ const EACH: &[(&str, &[&str])] = &[
     ("local.proximal=0.1", &["privacy.adjacency=node"]),
     ("local.scaffold=true", &["privacy.adjacency=node", "privacy.target=local"]),
     ("local.look_ahead=0.1", &["privacy.adjacency=node"]),
+    ("algorithm.sample=5", &[]),
+    ("average=0.25", &[]),
     ("members.hostile=1", &[]),
     ("timeouts.resend=20ms", &[]),
     ("timeouts.silence=3", &[]),
@@ -329,8 +331,19 @@ fn state_that_no_analysis_covers_is_refused() {
     {
         refused(&["privacy.unit=person", state], &["privacy.unit = \"person\"", "privacy.unit = \"node\""]);
     }
+    refused(&["nodes=8", "algorithm.sample=9"], &["algorithm.sample = 9", "number of nodes, 8"]);
+    refused(&["algorithm.sample=5", "privacy.masking=pairwise"], &["everybody's words", "privacy.masking"]);
+    let scaffold = [node, "local.scaffold=true", "privacy.epsilon=inf"];
+    refused(&[&scaffold[..], &["algorithm.sample=5"]].concat(), &["variates", "algorithm.sample = 5"]);
+    for kind in ["gossip", "walk", "mean", "alone"] {
+        let kind = format!("algorithm.kind={kind}");
+        refused(&[&kind, "algorithm.sample=5"], &["algorithm.sample = 5", "algorithm.kind = \"rounds\""]);
+        refused(&[&kind, "average=0.5"], &["average = 0.5", "algorithm.kind = \"rounds\""]);
+    }
+    refused(&["average=1.5"], &["average = 1.5", "from 0 to 1"]);
     for fine in [
         &[node, "local.scaffold=true", "privacy.epsilon=inf"][..],
+        &["algorithm.kind=fedavg", "algorithm.sample=5", "average=0.5"],
         &[node, "local.scaffold=true", "privacy.target=local"],
         &[&gossip[..], &["weights=lazy-metropolis", "privacy.epsilon=inf"]].concat(),
         &["clusters.slots=3"],

@@ -22,10 +22,10 @@ impl Rounds {
                 None => return self.on_void(core),
             },
         };
-        let silent = self.members.len().saturating_sub(count as usize);
         self.step(core, (sum, divisor), count);
         if self.released.take().is_some() {
-            let leverages = Leverages::new(exchange.meetings.plan, silent);
+            let drawn = core.settings.algorithm.drawn(&core.settings.key, self.round, self.members.len());
+            let leverages = Leverages::of_count(exchange.meetings.plan, drawn, count as usize);
             self.settling = Some(Settling { members: self.members.clone(), leverages });
         }
         self.next(core);

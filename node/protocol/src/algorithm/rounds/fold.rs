@@ -238,19 +238,27 @@ impl RoundsFold {
         if shape.witnesses.is_some() && !round.released.is_empty() {
             // Others' lines are not here; how many contributed is known where the sum says so.
             let (Some(&count), 1) = (round.counts.first(), round.counts.len()) else { return false };
-            let Some(silent) = members.len().checked_sub(count as usize) else { return false };
+            let drawn = shape.algorithm.drawn(&shape.key, at, members.len());
+            let contributes = |position: usize| drawn.as_ref().is_none_or(|drawn| drawn[position]);
+            let expected = (0..members.len()).filter(|&position| contributes(position)).count();
+            let Some(silent) = expected.checked_sub(count as usize) else { return false };
+            // Who was not drawn has nothing to contribute: such a line is not of this run.
+            if (0..members.len()).any(|position| variances[position] > 0.0 && !contributes(position)) {
+                return false;
+            }
             if silent > 0 {
                 let equal = shape.noise.is_empty() && variances.iter().all(|&one| one == 0.0 || one == 1.0);
                 if equal {
-                    let leverages = Leverages::new(Arc::new(plan), silent);
+                    let leverages = Leverages::of_count(Arc::new(plan), drawn, count as usize);
                     charge_with_silent(shape, tally, &leverages, &members, &round.released);
                     // Who was silent is not known: for a coalition nobody hides anybody.
                     self.clean.push(Clean { round: at, epoch, variances });
                 }
                 return equal;
             }
-            for (&member, variance) in members.iter().zip(&mut variances) {
-                *variance = if *variance > 0.0 { *variance } else { shape.variance(member) };
+            for (position, variance) in variances.iter_mut().enumerate() {
+                let told = *variance > 0.0 || !contributes(position);
+                *variance = if told { *variance } else { shape.variance(members[position]) };
             }
         }
         if !round.released.is_empty() {
@@ -382,10 +390,11 @@ fn charge_with_silent(
     members: &[usize],
     released: &[(usize, usize)],
 ) {
+    let peers: Vec<PeerIx> = members.iter().map(|&member| member as PeerIx).collect();
     for &(source, kind) in released {
         let Ok(position) = members.binary_search(&source) else { continue };
-        for watcher in (0..shape.nodes).filter(|&watcher| watcher != source) {
-            let leverage = leverages.towards(position, members.binary_search(&watcher).ok());
+        let all = leverages.towards_all(position, &peers, shape.nodes);
+        for (watcher, leverage) in all.into_iter().enumerate().filter(|(watcher, _)| *watcher != source) {
             tally.charge((source, watcher), kind, leverage);
         }
     }

@@ -225,9 +225,22 @@ impl Rounds {
         if self.contribution.is_recording() {
             return; // That of a broken round; its record must be answered first.
         }
+        let settings = core.settings.clone();
+        let drawn = settings.algorithm.drawn(&settings.key, self.round, self.members.len());
+        let is_drawn = |member: &PeerIx| match &drawn {
+            Some(drawn) => self.members.binary_search(member).is_ok_and(|at| drawn[at]),
+            None => true,
+        };
+        if !is_drawn(&core.me) {
+            return self.add_nothing(core);
+        }
+        let among = match &drawn {
+            Some(_) => self.members.iter().copied().filter(is_drawn).collect(),
+            None => self.members.clone(),
+        };
         let pending = u32::from(self.settling.is_some());
         let params = Values::derived(self.model.params().to_vec());
-        let job = Job { among: Some(self.members.clone()), ..Job::new(self.round, params) };
+        let job = Job { among: Some(among), ..Job::new(self.round, params) };
         if let Some(hidden) = core.settings.algorithm.hidden(self.members.len()) {
             return self.contribution.begin_hidden(core, job, hidden);
         }

@@ -12,6 +12,8 @@ pub(super) struct SharedModel {
     optimiser: Box<dyn Optimiser>,
     version: u32,
     digest: Digest,
+    /// Mean of the models since the first that counts; empty before it, and after the last round, when it is the model.
+    mean: Vec<f32>,
     /// The one before, where a decision may go back to it.
     before: Option<Values>,
 }
@@ -21,7 +23,8 @@ impl SharedModel {
     pub(super) fn first(settings: &Settings) -> Self {
         let params = settings.initial.as_slice().to_vec();
         let optimiser = fresh(settings);
-        let mut model = Self { params, optimiser, version: 0, digest: Digest::default(), before: None };
+        let mean = Vec::new();
+        let mut model = Self { params, optimiser, version: 0, digest: Digest::default(), mean, before: None };
         model.digest = Digest::of(model.encoded().as_slice());
         model
     }
@@ -29,12 +32,16 @@ impl SharedModel {
     /// What a peer or the disk says the model is; `None` where the length is wrong.
     pub(super) fn decoded(settings: &Settings, version: u32, values: &Values) -> Option<Self> {
         let (params, state) = values.as_slice().split_at_checked(settings.initial.len())?;
+        let counts = version < settings.rounds && is_averaged(settings, version).is_some();
+        let state_length = state.len().checked_sub(if counts { params.len() } else { 0 })?;
+        let (state, mean) = state.split_at(state_length);
         let mut optimiser = fresh(settings);
         optimiser.restore(state).then(|| Self {
             params: params.to_vec(),
             optimiser,
             version,
             digest: Digest::of(values.as_slice()),
+            mean: mean.to_vec(),
             before: None,
         })
     }
@@ -45,10 +52,11 @@ impl SharedModel {
         self
     }
 
-    /// Parameters, and behind them the state of the optimiser.
+    /// Parameters, and behind them the state of the optimiser and the mean of the last rounds, as far as it is known.
     pub(super) fn encoded(&self) -> Values {
         let mut all = self.params.clone();
         all.extend(self.optimiser.state());
+        all.extend(&self.mean);
         Values::derived(all)
     }
 
@@ -66,7 +74,22 @@ impl SharedModel {
             self.params = stepped(settings, self.version, &self.params, sum, self.optimiser.as_mut());
         }
         self.version += 1;
+        self.average(settings);
         self.digest = Digest::of(self.encoded().as_slice());
+    }
+
+    /// Takes the model into the mean of the last rounds; after the last of all, the mean is the model.
+    ///
+    /// # Guarantee
+    /// A function of models that everybody has: it costs nothing.
+    fn average(&mut self, settings: &Settings) {
+        let Some(place) = is_averaged(settings, self.version) else { return };
+        self.mean.resize(self.params.len(), 0.0);
+        let all = self.mean.iter_mut().zip(&self.params);
+        all.for_each(|(mean, now)| *mean += (now - *mean) / place as f32);
+        if self.version >= settings.rounds {
+            self.params = std::mem::take(&mut self.mean);
+        }
     }
 
     pub(super) fn params(&self) -> &[f32] {
@@ -108,6 +131,11 @@ fn stated(settings: &Settings, version: u32, encoded: &[f32]) -> Model {
     let result = &encoded[..settings.initial.len().min(encoded.len())];
     let digest = Fingerprint::of_model(if version >= settings.rounds { result } else { encoded });
     Model { version, digest }
+}
+
+/// Whether the model after so many rounds counts for the result, and the how-manieth of those it is.
+fn is_averaged(settings: &Settings, version: u32) -> Option<u32> {
+    settings.algorithm.averaged_at(version, settings.rounds)
 }
 
 /// Digest of the public first model, as a charter names it.

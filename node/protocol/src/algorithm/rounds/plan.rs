@@ -234,7 +234,9 @@ fn histogram(shape: &Shape, settled: u32, source: usize, weight: impl Fn(usize) 
 
 fn blocks_of(shape: &Shape, round: u32) -> Blocks {
     let plan = plan_of(&shape.key, round, shape.nodes).expect("a run has nodes");
-    Blocks::with_variances(&plan, |node| shape.variance(node))
+    let drawn = shape.algorithm.drawn(&shape.key, round, shape.nodes);
+    let contributes = |node: usize| drawn.as_ref().is_none_or(|drawn| drawn[node]);
+    Blocks::with_variances(&plan, |node| if contributes(node) { shape.variance(node) } else { 0.0 })
 }
 
 /// What an undisturbed run costs in the end.

@@ -2,7 +2,7 @@
 
 use std::sync::{Arc, OnceLock};
 
-use topology::schedule::RunKey;
+use topology::schedule::{RunKey, shuffled_order};
 
 use super::RoundsFold;
 use super::exchange::Meetings;
@@ -14,6 +14,9 @@ use crate::agreement::{Charter, Credentials};
 use crate::algorithm::Fold;
 use crate::config::{Config, ExchangeKind, Masking, PrivacyConfig};
 use crate::settings::Settings;
+
+/// No round of an exchange: who contributes is drawn in an order of its own.
+const DRAW: u64 = 1 << 41;
 
 /// Settings of averaging rounds.
 #[derive(Debug, Clone)]
@@ -33,6 +36,10 @@ pub struct RoundsSettings {
     /// How contributions are put together, where members may lie in them.
     pub(super) robust: Option<Robust>,
     pub(super) pool: Arc<Pool>,
+    /// Members that contribute to a round; `None`: all.
+    sample: Option<usize>,
+    /// Last rounds whose models are averaged into the result; 0 for none.
+    averaged: u32,
 }
 
 /// Parameters from which on masked words are added up by halving: below, more messages cost more than fewer words save.
@@ -68,6 +75,8 @@ impl RoundsSettings {
             graph: Arc::default(),
             robust: None,
             pool: Arc::default(),
+            sample: None,
+            averaged: 0,
         }
     }
 
@@ -76,7 +85,9 @@ impl RoundsSettings {
         let PrivacyConfig { masking, colluders, least, delta, .. } = config.privacy;
         let masks = (masking == Masking::Pairwise).then_some(MaskSettings { colluders, least });
         let robust = config.tolerate.map(|tolerate| Robust { tolerate });
-        Self { masks, robust, exchange: config.algorithm.exchange, delta, ..Self::new(config.rounds) }
+        let averaged = (config.average * f64::from(config.rounds)).ceil() as u32;
+        let (exchange, sample) = (config.algorithm.exchange, config.algorithm.sample);
+        Self { masks, robust, exchange, delta, sample, averaged, ..Self::new(config.rounds) }
     }
 
     /// The same with a rule that bears so many liars.
@@ -122,6 +133,31 @@ impl RoundsSettings {
             ExchangeKind::Halving => true,
         };
         wanted && self.masks.is_some() && members <= parameters
+    }
+
+    /// The same where so many members contribute to each round.
+    #[must_use]
+    pub fn with_sample(mut self, members: usize) -> Self {
+        self.sample = Some(members);
+        self
+    }
+
+    /// Who contributes to a round, by position in its roster; `None` where all do.
+    ///
+    /// # Guarantee
+    /// Public: a function of the run's key, the round and the size of the roster. No amplification is counted for it.
+    pub(crate) fn drawn(&self, key: &RunKey, round: u32, members: usize) -> Option<Vec<bool>> {
+        let sample = self.sample.filter(|sample| *sample < members)?;
+        let mut drawn = vec![false; members];
+        let order = shuffled_order(key, DRAW | u64::from(round), members);
+        order.into_iter().take(sample).for_each(|at| drawn[at as usize] = true);
+        Some(drawn)
+    }
+
+    /// Whether the model after so many of all rounds is one of those that are averaged, and the how-manieth.
+    pub(crate) fn averaged_at(&self, version: u32, rounds: u32) -> Option<u32> {
+        let before = rounds.saturating_sub(self.averaged);
+        version.checked_sub(before).filter(|place| *place > 0)
     }
 
     /// The same with masks.

@@ -5,7 +5,7 @@ use topology::{Hint, TopologyError};
 use super::MOST_NODES;
 use crate::config::field::{In, at};
 use crate::config::form::Otherwise::Is;
-use crate::config::form::{Count, Flag, Number, Parsed, Word};
+use crate::config::form::{Count, CountOr, Flag, Number, Parsed, Word};
 use crate::config::keys::{Key, key};
 use crate::config::read::{NOT_NEGATIVE, Rule};
 use crate::config::{AlgorithmKind, Correction};
@@ -67,6 +67,12 @@ pub(super) const KEYS: &[Key] = &[
         "algorithm.check_in",
         "rounds, node level: probability with which a node takes part in a round, by a coin of its own; who stays out adds zeros and noise",
         &In(at!(algorithm.check_in), Number { otherwise: 1.0, rule: SHARE }),
+    )
+    .later(),
+    key(
+        "algorithm.sample",
+        "rounds: members that contribute to a round, drawn in public by the run's key, or \"all\"; the others add zeros and no noise",
+        &In(at!(algorithm.sample), CountOr { all: "all" }),
     )
     .later(),
 ];

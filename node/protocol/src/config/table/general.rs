@@ -9,7 +9,7 @@ use crate::config::field::{In, Special, at};
 use crate::config::form::Otherwise::{By, Is};
 use crate::config::form::{Count, CountOr, Number, Parsed, whole, word};
 use crate::config::keys::{Key, key};
-use crate::config::read::{BELOW_ONE, POSITIVE, Reader};
+use crate::config::read::{BELOW_ONE, POSITIVE, Reader, Rule};
 use crate::config::{Config, graph};
 
 pub(super) const KEYS: &[Key] = &[
@@ -47,6 +47,12 @@ pub(super) const KEYS: &[Key] = &[
         .also(&["lr", "step_size", "eta"])
         .because(STORY),
     key(
+        "average",
+        "rounds: last part of the rounds whose models are averaged into the result (0.25: the last quarter); 0: the last model alone",
+        &In(at!(average), Number { otherwise: 0.0, rule: PART }),
+    )
+    .later(),
+    key(
         "seed",
         "root of all randomness of a simulation, of the partition and the first model",
         &In(at!(seed), Count { otherwise: Is(1), least: 0, most: i64::MAX as u64 }),
@@ -83,6 +89,7 @@ pub(super) const KEYS: &[Key] = &[
     ),
 ];
 
+const PART: Rule = Rule { fits: |x| (0.0..=1.0).contains(&x), must: "must be from 0 to 1" };
 /// Participants of the built-in story.
 const NODES: u64 = 64;
 const TOPOLOGY: &str = "exponential";

@@ -1,9 +1,18 @@
 //! The tables of docs/HETEROGENEITY.md: `cargo run --release --example heterogeneity -- [SEEDS] [SETTING]…`, Markdown on stdout.
 #![expect(clippy::print_stdout, reason = "a table is what it is for")]
 
-use std::error::Error;
+mod charges;
+mod hypotheses;
 
-use protocol::config::Layer;
+use std::error::Error;
+use std::sync::Arc;
+
+use learn::data::Dataset;
+use learn::metrics::MeanSpread;
+use learn::model::Model;
+use protocol::Setup;
+use protocol::config::{Config, Layer};
+use protocol::work::BuiltIn;
 use sim::Options;
 use sim::sweep::{Axis, Figures, Summary, Sweep};
 
@@ -112,7 +121,8 @@ fn main() -> Result<(), Box<dyn Error>> {
     let args: Vec<String> = std::env::args().skip(1).collect();
     let seeds: u64 = args.first().map_or(Ok(5), |text| text.parse())?;
     let wanted = |name: &str| args.len() < 2 || args[1..].iter().any(|arg| arg == name);
-    println!("| setting | run | personal | shared | alone | worst tenth | common test | unmixed |");
+    println!("In brackets the mean of the tenth of the nodes that each model serves worst.\n");
+    println!("| | run | personal | shared | alone | personal, all records | common test | unmixed |");
     println!("|---|---|---|---|---|---|---|---|");
     for setting in SETTINGS.iter().filter(|setting| wanted(setting.name)) {
         for (row, pairs) in setting.rows {
@@ -123,21 +133,55 @@ fn main() -> Result<(), Box<dyn Error>> {
             println!("{}", line(setting.name, row, &sweep.summary(&results)[0]));
         }
     }
+    if wanted("D") {
+        println!("\n{}", hypotheses::table(seeds)?);
+    }
+    if wanted("E") {
+        println!("\n{}", charges::table(seeds)?);
+    }
     Ok(())
 }
 
 fn line(setting: &str, row: &str, summary: &Summary) -> String {
-    let shown = |figure: &learn::metrics::MeanSpread| format!("{:.3} ± {:.3}", figure.mean, figure.spread);
-    let own = |pick: &dyn Fn(&sim::sweep::PersonalSpread) -> String| {
-        summary.personal.as_ref().map_or_else(String::new, pick)
+    let own = summary.personal.as_ref();
+    let both = |mean: Option<&MeanSpread>, tenth: Option<&MeanSpread>| {
+        mean.zip(tenth)
+            .map_or_else(String::new, |(mean, tenth)| format!("{} ({:.3})", shown(mean), tenth.mean))
     };
     let cells = [
-        own(&|own| shown(&own.personal)),
-        own(&|own| shown(&own.shared)),
-        own(&|own| shown(&own.alone)),
-        own(&|own| shown(&own.worst_tenth)),
+        both(own.map(|own| &own.personal), own.map(|own| &own.worst_tenth)),
+        both(own.map(|own| &own.shared), own.map(|own| &own.shared_worst_tenth)),
+        both(own.map(|own| &own.alone), own.map(|own| &own.alone_worst_tenth)),
+        own.map_or_else(String::new, |own| shown(&own.pooled)),
         summary.test_acc.as_ref().map_or_else(String::new, shown),
         summary.unmixed.map_or_else(String::new, |part| format!("{part:.1}")),
     ];
     format!("| {setting} | {row} | {} |", cells.join(" | "))
+}
+
+/// Mean ± standard deviation over seeds.
+fn shown(figure: &MeanSpread) -> String {
+    format!("{:.3} ± {:.3}", figure.mean, figure.spread)
+}
+
+/// The setup of a run by these pairs on records that no source names; what the configuration calls `data` only has as many nodes and columns.
+///
+/// # Assumes
+/// Node level: no figure depends on how many records a node has.
+fn with_data(
+    pairs: &[&str],
+    train: Vec<Dataset>,
+    model: Option<Arc<dyn Model>>,
+) -> Result<Setup, Box<dyn Error>> {
+    let like = format!("data=two-clusters:nodes={},dim={},records=1", train.len(), train[0].columns());
+    let nodes = format!("nodes={}", train.len());
+    let common = [&like, &nodes, "partition.kind=natural", "test_fraction=0", "privacy.adjacency=node"];
+    let config = Config::from_layers([Layer::from_flags("--set", &[&common[..], pairs].concat())?])?;
+    let mut setup = match model {
+        Some(model) => Setup::with_model(config, |_| Ok(model))?,
+        None => Setup::new(config)?,
+    };
+    setup.train = train.into();
+    let door = Arc::new(BuiltIn::new(setup.work.clone(), setup.model.clone(), setup.train.clone()));
+    Ok(setup.with_work(door))
 }

@@ -1,0 +1,117 @@
+//! Members that are drawn in public for a round, and the mean of the last rounds: what they cost, and that everybody comes to the same model.
+#![allow(clippy::unwrap_used, reason = "a test that cannot go on fails")]
+
+mod swarm;
+
+use std::collections::BTreeMap;
+
+use protocol::account::Account;
+use protocol::{LogLine, RunEvent, Setup};
+use swarm::{run, setup};
+
+const NODES: usize = 16;
+const DRAWN: [&str; 4] = ["algorithm.kind=rounds", "algorithm.sample=5", "rounds=12", "test_fraction=0"];
+
+fn priced(shape: protocol::account::Shape, lines: &[LogLine]) -> Account {
+    let mut account = Account::new(shape).unwrap();
+    lines.iter().for_each(|line| account.push(line));
+    account.settle_final();
+    account
+}
+
+/// Contributions of each node.
+fn released(lines: &[LogLine]) -> BTreeMap<usize, u32> {
+    let mut counts = BTreeMap::new();
+    for line in lines {
+        if let (Some(node), RunEvent::Released { .. }) = (line.node, &line.event) {
+            *counts.entry(node as usize).or_insert(0) += 1;
+        }
+    }
+    counts
+}
+
+/// Five equal noises hide each other with leverage between 1/5 and 1, and nobody else hides anybody: with z = ½ a contribution costs at least 4/5 and at
+/// most 4 towards everybody else.
+#[test]
+fn five_are_drawn_for_each_round_and_only_they_hide_one_another() {
+    let setup = setup(&DRAWN);
+    let lines = run(&setup, 2).lines;
+    let counts = lines.iter().filter_map(|line| match line.event {
+        RunEvent::RoundDone { count, .. } => Some(count),
+        _ => None,
+    });
+    assert!(counts.clone().count() >= 12 * NODES && counts.clone().all(|count| count == 5));
+    let released = released(&lines);
+    assert_eq!(released.values().sum::<u32>(), 5 * 12);
+    assert!(released.len() > 12, "who is drawn changes: {released:?}");
+    let mut all = priced(setup.shape().with_private_noise(false), &lines);
+    for source in 0..NODES {
+        let times = f64::from(released.get(&source).copied().unwrap_or(0));
+        for watcher in (0..NODES).filter(|&watcher| watcher != source) {
+            let mu2 = all.mu2(source, watcher);
+            // Noise is larger than z·C by the slack for rounding, far below one part of a thousand.
+            assert!(
+                mu2 >= 0.8 * times * 0.999 && mu2 <= 4.0 * times * (1.0 + 1e-9),
+                "{source} to {watcher}: {mu2}"
+            );
+        }
+    }
+    // What one node's own log proves is the same, but for the last round, of which it does not know how it ended elsewhere.
+    for me in [0, 7] {
+        let own: Vec<LogLine> =
+            lines.iter().filter(|line| line.node.is_none_or(|node| node as usize == me)).cloned().collect();
+        let mut mine = priced(setup.shape().with_private_noise(false).with_witnesses([me]), &own);
+        for watcher in (0..NODES).filter(|&watcher| watcher != me) {
+            let (found, exact) = (mine.mu2(me, watcher), all.mu2(me, watcher));
+            assert!(found >= exact - 1e-6 && found <= exact + 4.0 + 1e-6, "{watcher}: {found} {exact}");
+        }
+    }
+}
+
+#[test]
+fn the_noise_for_drawn_members_keeps_the_target_and_the_plan_is_what_comes_out() {
+    let pairs = ["privacy.epsilon=8", "privacy.adjacency=node", "local_steps=2"];
+    for pairs in [&pairs[..1], &pairs] {
+        let setup = setup(&[&DRAWN[..], pairs].concat());
+        let lines = run(&setup, 2).lines;
+        let worst = priced(setup.shape().with_private_noise(false), &lines).summary().worst.epsilon;
+        assert!(worst <= 8.0 && worst > 1.0, "{worst}");
+        assert!((worst - setup.planned.worst).abs() < 1e-6, "{worst} {}", setup.planned.worst);
+        let done = lines.iter().filter(|line| matches!(line.event, RunEvent::RoundDone { .. })).count();
+        assert_eq!(done, 12 * NODES, "the budget lets all rounds happen");
+    }
+}
+
+#[test]
+fn the_result_is_the_mean_of_the_last_rounds_and_the_same_at_all() {
+    let common = ["algorithm.kind=rounds", "rounds=8", "privacy.noise_multiplier=0"];
+    let plain = setup(&common);
+    let after = |rounds: &str| {
+        let short = setup(&[&common[..], &[rounds]].concat());
+        run(&short, 2).finished.models.remove(0)
+    };
+    let last: Vec<Vec<f32>> = ["rounds=6", "rounds=7", "rounds=8"].map(after).to_vec();
+    assert_eq!(last[2], run(&plain, 2).finished.models[3]);
+    let averaged = run(&setup(&[&common[..], &["average=0.3"]].concat()), 2).finished.models;
+    // ⌈0.3·8⌉ = 3.
+    for (at, found) in averaged[0].iter().enumerate() {
+        let mean = last.iter().map(|model| f64::from(model[at])).sum::<f64>() / 3.0;
+        assert!((f64::from(*found) - mean).abs() < 1e-4, "{at}: {found} {mean}");
+    }
+    assert!(averaged.iter().all(|model| *model == averaged[0]));
+    assert_ne!(averaged[0], last[2]);
+}
+
+/// A node that is away in the last rounds is given the model with its mean, and ends where the others do.
+#[test]
+fn who_comes_back_ends_with_the_same_mean() {
+    let pairs =
+        ["algorithm.kind=rounds", "rounds=400", "average=0.9", "optimiser.kind=adam", "learning_rate=0.01"];
+    let crash = "faults.crash=[{ nodes = [2, 9], at = \"20ms\", back = \"500ms\" }]";
+    let setup: Setup = setup(&[&pairs[..], &[crash]].concat());
+    let run = run(&setup, 2);
+    let came_back = run.lines.iter().any(|line| matches!(line.event, RunEvent::Roster { .. }));
+    assert!(came_back, "somebody was away");
+    let models: Vec<_> = run.finished.models.iter().filter(|model| !model.is_empty()).collect();
+    assert!(models.len() == NODES && models.iter().all(|model| *model == models[0]));
+}
