@@ -28,6 +28,8 @@ impl fmt::Display for Place {
 pub enum Cell {
     /// A feature.
     Feature,
+    /// A feature of a table whose label nobody named: it may be that.
+    Unlabelled,
     /// What is to be predicted.
     Label,
     /// Whom a record belongs to.
@@ -37,7 +39,7 @@ pub enum Cell {
 impl fmt::Display for Cell {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
-            Self::Feature => "value",
+            Self::Feature | Self::Unlabelled => "value",
             Self::Label => "label",
             Self::Id => "id",
         })
@@ -270,16 +272,19 @@ impl Hint for DataError {
                 "`{text}` in column `{}` looks like a decimal comma: say `decimal=comma` behind the file",
                 place.column
             )),
-            Self::NotANumber { place: Place { column, .. }, cell: Cell::Feature, .. } => Some(format!(
-                "declare a column of words with `categorical={column}`, one of dates with `date={column}@%d.%m.%Y`, leave it out with `drop={column}`, or, if it is what to predict, say `label={column}`"
-            )),
+            Self::NotANumber { text, .. } if has_thousands(text) => {
+                Some(format!("`{text}` seems to group thousands, which is not read: write such numbers without"))
+            }
+            Self::NotANumber { place, cell: cell @ (Cell::Feature | Cell::Unlabelled), .. } => {
+                Some(jobs(&place.column, *cell))
+            }
             Self::NotANumber { .. } => Some("labels that are words are declared with `classes=A+B+C`".into()),
             Self::NotFinite { text, .. } if text.eq_ignore_ascii_case("nan") => Some(
                 "NaN is refused unless `fill=VALUE` says what to put in place of missing features".into(),
             ),
             Self::NotFinite { .. } => Some("infinities are refused; correct or remove the row".into()),
-            Self::Missing { cell: Cell::Feature, .. } => {
-                Some("missing values are refused unless `fill=VALUE` says what to put there".into())
+            Self::Missing { cell: Cell::Feature | Cell::Unlabelled, .. } => {
+                Some("missing values are refused unless `fill=VALUE` behind the file, or `fill = VALUE` in a schema, says what to put there".into())
             }
             Self::Missing { cell, .. } => {
                 Some(format!("remove the row: a {cell} is never filled in, since nobody could know it"))
@@ -305,6 +310,31 @@ fn nearest_columns(wanted: &[String], columns: &[String]) -> Option<String> {
     let near: Vec<String> =
         wanted.iter().filter_map(|name| nearest(name, columns)).map(|name| format!("`{name}`")).collect();
     (!near.is_empty()).then(|| format!("did you mean {}?", near.join(", ")))
+}
+
+/// What a column that holds no numbers could be.
+fn jobs(column: &str, cell: Cell) -> String {
+    let label = match cell {
+        Cell::Unlabelled => format!(", or, if it is what to predict, say `label={column}`"),
+        _ => String::new(),
+    };
+    format!(
+        "declare a column of words with `categorical={column}` (in a schema: `values`), one of dates with `date={column}@%d.%m.%Y` (`date`), leave it out with `drop={column}` (in a schema: do not declare it){label}"
+    )
+}
+
+/// Digits in groups of three, and perhaps decimals behind another sign.
+fn has_thousands(text: &str) -> bool {
+    [('.', ','), (',', '.'), (' ', ','), ('\'', '.')].into_iter().any(|(group, decimal)| {
+        let (whole, part) = text.split_once(decimal).unwrap_or((text, ""));
+        let groups: Vec<&str> = whole.trim_start_matches(['-', '+']).split(group).collect();
+        let digits = |text: &str| text.bytes().all(|byte| byte.is_ascii_digit());
+        groups.len() > 1
+            && (1..=3).contains(&groups[0].len())
+            && groups[1..].iter().all(|group| group.len() == 3)
+            && groups.iter().all(|group| digits(group))
+            && digits(part)
+    })
 }
 
 fn has_decimal_comma(text: &str) -> bool {
@@ -343,6 +373,26 @@ fn nearest_file(path: &Path) -> Option<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn groups_of_thousands_are_known_and_other_texts_are_not() {
+        for text in ["1.234,5", "1,234.5", "12.345.678", "1 234,5", "-1'000.5"] {
+            assert!(has_thousands(text), "{text}");
+        }
+        for text in ["abc", "1.5.2", "12.3456", "1234.567.8", "2021-02-03", "1,5", "", "x.123"] {
+            assert!(!has_thousands(text), "{text}");
+        }
+    }
+
+    #[test]
+    fn a_label_is_suggested_only_where_none_was_named() {
+        let hint = |cell| {
+            let place = Place { file: "a.csv".into(), row: 1, column: "ward".into() };
+            DataError::NotANumber { place, text: "north".into(), cell }.hint().unwrap()
+        };
+        assert!(hint(Cell::Unlabelled).contains("label=ward") && !hint(Cell::Feature).contains("label="));
+        assert!(hint(Cell::Feature).contains("categorical=ward") && hint(Cell::Feature).contains("`values`"));
+    }
 
     #[test]
     fn the_nearest_name_is_suggested_and_a_strange_one_is_not() {

@@ -32,6 +32,8 @@ pub(crate) enum Input {
         name: String,
         /// The content.
         file: Arc<File>,
+        /// Whether it is CSV that was written here, so that nothing about it is to be guessed.
+        ours: bool,
     },
     /// A set inside the program.
     Embedded {
@@ -50,14 +52,28 @@ impl Input {
     /// A file of a table: `-` is standard input, which can be read once and is kept.
     pub(crate) fn table(path: impl AsRef<Path>) -> Result<Self, DataError> {
         let path = path.as_ref();
-        if path == Path::new("-") {
-            return standard_input();
-        }
-        let input = Self::file(path);
+        let input = if path == Path::new("-") { standard_input()? } else { Self::file(path) };
         if input.beginning(PARQUET_MAGIC.len())? == PARQUET_MAGIC {
-            return super::parquet::to_csv(path);
+            return super::parquet::to_csv(&input);
         }
         Ok(input)
+    }
+
+    /// Whether it is CSV that was written here.
+    pub(crate) fn is_our_csv(&self) -> bool {
+        matches!(self, Self::Spooled { ours: true, .. })
+    }
+
+    /// The bytes as they are stored, for readers that jump.
+    #[cfg(feature = "parquet")]
+    pub(crate) fn stored(&self) -> Result<File, DataError> {
+        match self {
+            Self::File(path) => {
+                File::open(path).map_err(|source| DataError::Open { path: path.clone(), source })
+            }
+            Self::Spooled { file, .. } => file.try_clone().map_err(|source| self.read_error(source)),
+            Self::Embedded { .. } => Err(self.malformed("what is inside the program is no Parquet")),
+        }
     }
 
     /// What it is called in errors.
@@ -143,7 +159,7 @@ fn standard_input() -> Result<Input, DataError> {
     };
     let name = "standard input".to_owned();
     match KEPT.get_or_init(|| keep().map_err(|error| error.to_string())) {
-        Ok(file) => Ok(Input::Spooled { name, file: Arc::clone(file) }),
+        Ok(file) => Ok(Input::Spooled { name, file: Arc::clone(file), ours: false }),
         Err(why) => Err(DataError::Read { file: name, source: io::Error::other(why.clone()) }),
     }
 }
@@ -191,7 +207,7 @@ mod tests {
     fn a_spooled_input_is_read_from_its_beginning_as_often_as_needed() {
         let mut file = tempfile::tempfile().unwrap();
         file.write_all(b"one,two").unwrap();
-        let input = Input::Spooled { name: "spool".into(), file: Arc::new(file) };
+        let input = Input::Spooled { name: "spool".into(), file: Arc::new(file), ours: false };
         let mut first = input.open().unwrap();
         first.read_exact(&mut [0; 4]).unwrap();
         assert_eq!(input.beginning(3).unwrap(), b"one");

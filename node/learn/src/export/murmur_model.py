@@ -27,12 +27,12 @@ def load(path):
     return Pipeline(steps)
 
 
-def features(rows, path):
-    """Rows of a table (dictionaries by column) as the matrix that the pipeline takes."""
+def features(rows, path, decimal="."):
+    """Rows of a table (dictionaries by column) as the matrix that the pipeline takes; `decimal=","` for tables with decimal commas."""
     with open(path, encoding="utf-8") as file:
         columns = json.load(file)["schema"]["columns"]
     used = {name.split("=")[0] for name in _names(path)}
-    return np.array([[v for name in sorted(columns) if name in used for v in _cell(columns[name], row.get(name))] for row in rows])
+    return np.array([[v for name in sorted(columns) if name in used for v in _cell(columns[name], row.get(name), decimal)] for row in rows])
 
 
 def _names(path):
@@ -40,7 +40,7 @@ def _names(path):
         return json.load(file)["features"]
 
 
-def _cell(column, value):
+def _cell(column, value, decimal):
     text = "" if value is None else str(value).strip()
     missing = text.lower() in MISSING
     if "values" in column:
@@ -54,7 +54,7 @@ def _cell(column, value):
         else:
             day = datetime.strptime(text, column["date"]).date()
         return [float((day - date(1970, 1, 1)).days)]
-    return [float(column["fill"]) if missing else float(text)]
+    return [float(column["fill"]) if missing else float(text.replace(decimal, "."))]
 
 
 def _scaler(bounds):

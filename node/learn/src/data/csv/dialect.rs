@@ -29,12 +29,18 @@ pub(super) type CsvReader = csv::Reader<Box<dyn Read>>;
 impl Dialect {
     /// What was said, and for the rest what the beginning of the file shows.
     pub(super) fn of(input: &Input, options: &CsvOptions) -> Result<Self, DataError> {
+        if input.is_our_csv() {
+            return Ok(Self { delimiter: b',', decimal: b'.', encoding: UTF_8 });
+        }
         let beginning = input.beginning(SAMPLE)?;
         let encoding = match &options.encoding {
             Some(name) => named(name)?,
             None => found_encoding(&beginning, beginning.len() < SAMPLE),
         };
         let (text, _, _) = encoding.decode(&beginning);
+        if text.contains('\0') {
+            return Err(input.malformed("it has bytes that no text has: a table is CSV, TSV or Parquet"));
+        }
         let whole = whole_lines(&text, beginning.len() < SAMPLE);
         let delimiter = match options.delimiter {
             Some(said) => one_byte("delimiter", said)?,
@@ -93,15 +99,17 @@ fn whole_lines(text: &str, is_all: bool) -> &str {
     }
 }
 
-/// The delimiter that gives all rows the same number of fields, and the most of them.
+/// The delimiter by which most rows have as many fields as the first, and the most of them: a row that is broken must not hide how the others are written.
 fn found_delimiter(text: &str) -> u8 {
     let fields = |delimiter: u8| {
         let rows = rows(text, delimiter);
         let first = rows.first().map_or(0, Vec::len);
-        if rows.iter().all(|row| row.len() == first) { first } else { 0 }
+        let alike = rows.iter().filter(|row| row.len() == first).count();
+        if 2 * alike >= rows.len() { first * alike } else { 0 }
     };
-    // The first of equals: a comma where nothing divides.
-    DELIMITERS.into_iter().rev().max_by_key(|&delimiter| fields(delimiter).max(1)).unwrap_or(b',')
+    // Where nothing divides, a comma; and of equals the likelier one, which stands first.
+    let divides = |delimiter: &u8| rows(text, *delimiter).first().is_some_and(|first| first.len() > 1);
+    DELIMITERS.into_iter().filter(divides).rev().max_by_key(|&delimiter| fields(delimiter)).unwrap_or(b',')
 }
 
 /// A comma where numbers have one and none has a point. Not in a file with commas between its fields: there `1,234` in quotes is a thousand more often
@@ -160,6 +168,9 @@ mod tests {
         assert_eq!(of(b"a\tb\tc\n1\t2\t3\n"), ('\t', '.', "UTF-8"));
         assert_eq!(of(b"a|b\n1|2\n"), ('|', '.', "UTF-8"));
         assert_eq!(of(b"only\n1\n2\n"), (',', '.', "UTF-8"));
+        assert_eq!(of(b"only\n1;x\n2\n"), (',', '.', "UTF-8"));
+        assert_eq!(of(b"a;b;c\n1,5;2;3\n1;2\n2,5;3;4\n"), (';', ',', "UTF-8"), "a row is broken");
+        assert_eq!(of(b"a,b\n1;2\n"), (',', '.', "UTF-8"), "the header decides");
         assert_eq!(of(b"a,b\n\"1,234\",2\n"), (',', '.', "UTF-8"));
         assert_eq!(of(b""), (',', '.', "UTF-8"));
     }

@@ -111,7 +111,8 @@ impl<'a> Filler<'a> {
         let place = || self.columns.place(row, at);
         match role {
             Role::Number { fill } => {
-                let value = parse_number((cell, self.columns.decimal), (Cell::Feature, *fill), place)?;
+                let kind = if self.columns.label.is_some() { Cell::Feature } else { Cell::Unlabelled };
+                let value = parse_number((cell, self.columns.decimal), (kind, *fill), place)?;
                 self.filled.features.push(value);
             }
             Role::Day { format, fill } => {

@@ -97,7 +97,8 @@ fn parse_file(path: &str, keys: &mut Keys) -> Result<SourceKind, String> {
         _ if !path.contains(['.', '/']) => Err(format!(
             "there is no set `{path}`; use digits, breast-cancer, blobs, two-clusters, mnist:FOLDER or a file"
         )),
-        _ => Err("the ending tells no format; add `format=` with csv, tsv, npy, npz, idx or libsvm".into()),
+        _ => Err("the ending tells no format; add `format=` with csv, tsv, parquet, npy, npz, idx or libsvm"
+            .into()),
     }
 }
 

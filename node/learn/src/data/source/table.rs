@@ -61,7 +61,7 @@ const TABLE: &[SourceKey] = &[
     key("id", "the column that says whom a record belongs to", "id=patient"),
     key("split", "a column with `train` and `test`: test records are never learnt from", "split=part"),
     key("fill", "what to put where a number is missing, for all columns or by name", "fill=0+age@50"),
-    key("format", "csv, tsv, npy, npz, idx or libsvm, where the ending does not say", "format=csv"),
+    key("format", "csv, tsv, parquet, npy, npz, idx or libsvm, where the ending does not say", "format=csv"),
     key("delimiter", "what stands between fields; found where nothing is said", "delimiter=semicolon"),
     key("decimal", "the decimal sign; found where nothing is said", "decimal=comma"),
     key("encoding", "the encoding; found where nothing is said", "encoding=latin1"),
@@ -116,7 +116,11 @@ const TWO_CLUSTERS: &[SourceKey] = &[
 /// All kinds of sources with their keys; the first are for all kinds.
 pub const SOURCE_KEYS: &[SourceKeys] = &[
     SourceKeys { heading: "Every source", source: "digits", keys: COMMON },
-    SourceKeys { heading: "Tables: CSV, TSV, standard input (`-`)", source: "patients.csv", keys: TABLE },
+    SourceKeys {
+        heading: "Tables: CSV, TSV, Parquet, standard input (`-`)",
+        source: "patients.csv",
+        keys: TABLE,
+    },
     SourceKeys { heading: "Arrays: NPY, NPZ, IDX", source: "x.npy", keys: ARRAYS },
     SourceKeys { heading: "libsvm", source: "a9a.svm", keys: LIBSVM },
     SourceKeys { heading: "MNIST and its family", source: "mnist:FOLDER", keys: MNIST },
