@@ -61,7 +61,7 @@ fn nobody_is_blamed_for_an_honest_round() {
 /// Four members by halving: on the way in (steps 0 to 3) each message has a number of its own, on the way back (4, 5) partners exchange quarters of the
 /// total, then halves. Parts on the way in are all different.
 fn honest_by_halving() -> Vec<RoundRecord> {
-    let record = |steps| RoundRecord { round: 0, steps, total: Some(sum(99)), trouble: None };
+    let record = |steps| RoundRecord { round: 0, steps, total: Some(sum(99)), trouble: None, opened: None };
     // Who keeps the lower half speaks first: its number is the even one.
     let lower = |at, partner, sent, heard| [step(at, partner, sent, 0), step(at + 1, partner, 0, heard)];
     let upper = |at, partner, sent, heard| [step(at, partner, 0, heard), step(at + 1, partner, sent, 0)];

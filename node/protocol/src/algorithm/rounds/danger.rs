@@ -153,6 +153,7 @@ impl Tongue {
                 }],
                 total: None,
                 trouble: None,
+                opened: None,
             });
         }
         for (at, record) in standing.rounds.iter_mut().enumerate() {

@@ -21,7 +21,7 @@ pub(super) type End = (PeerIx, MaskKey);
 /// What others are told.
 pub(super) fn public(masks: &Masks) -> MaskKey {
     match masks {
-        Masks::Real(secret) => secret.public(),
+        Masks::Real(secret) | Masks::DangerBared(secret, _) => secret.public(),
         Masks::DangerPretended => NO_KEY,
     }
 }
@@ -29,7 +29,7 @@ pub(super) fn public(masks: &Masks) -> MaskKey {
 /// Whether a key is one with which something can be shared.
 pub(super) fn fits(masks: &Masks, theirs: &MaskKey) -> bool {
     match masks {
-        Masks::Real(secret) => secret.shared_with(theirs).is_some(),
+        Masks::Real(secret) | Masks::DangerBared(secret, _) => secret.shared_with(theirs).is_some(),
         Masks::DangerPretended => true,
     }
 }
@@ -50,7 +50,7 @@ pub(super) fn add_noise(
 ) {
     let salt = run.0.to_le_bytes();
     let (mut extracted, expanding) = match masks {
-        Masks::Real(secret) => match secret.shared_with(&theirs.1) {
+        Masks::Real(secret) | Masks::DangerBared(secret, _) => match secret.shared_with(&theirs.1) {
             Some(shared) => Hkdf::<Sha256>::extract(Some(&salt), shared.as_bytes()),
             None => return,
         },

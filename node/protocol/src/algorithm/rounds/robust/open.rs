@@ -132,7 +132,13 @@ impl Open {
             }
         }
         steps.sort_unstable_by_key(|step| step.step);
-        RoundRecord { round: self.round, steps, total: self.set.filter(|_| self.done), trouble: self.trouble }
+        RoundRecord {
+            round: self.round,
+            steps,
+            total: self.set.filter(|_| self.done),
+            trouble: self.trouble,
+            opened: None,
+        }
     }
 }
 
