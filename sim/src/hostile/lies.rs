@@ -213,9 +213,11 @@ pub(super) fn is_lie(kind: HostileKind) -> bool {
 
 fn reals(given: &Given, mechanism: &Mechanism) -> Vec<f64> {
     match (given, mechanism) {
-        (Given::Words(noisy), Mechanism::Grid(on)) => {
-            noisy.words().centred().map(|word| on.mechanism.grid().real(word) / on.divisor).collect()
-        }
+        (Given::Words(noisy), Mechanism::Grid(on)) => noisy
+            .words()
+            .centred()
+            .map(|word| on.mechanism.grid().real(word) / on.divisor.unwrap_or(1.0))
+            .collect(),
         (Given::Words(noisy), _) => noisy.words().centred().map(|word| word as f64).collect(),
         (Given::Reals(values), _) => values.values().iter().map(|&value| f64::from(value)).collect(),
     }
@@ -239,7 +241,8 @@ fn replaced(
 ) -> Result<Given, TrainError> {
     Ok(match (given, mechanism) {
         (Given::Words(_), Mechanism::Grid(on)) => {
-            let sum: Vec<f32> = lie.iter().map(|value| (f64::from(*value) * on.divisor) as f32).collect();
+            let sum: Vec<f32> =
+                lie.iter().map(|value| (f64::from(*value) * on.divisor.unwrap_or(1.0)) as f32).collect();
             Given::Words(on.mechanism.release(&sum, noise).map_err(GradientError::from)?.value)
         }
         (Given::Reals(values), _) => Given::Reals(values.post_process(|values| {

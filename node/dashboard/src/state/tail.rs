@@ -121,6 +121,9 @@ fn words(event: &RunEvent) -> Option<(Level, String)> {
             (Level::Warn, format!("too few members to decide: waiting for {}", who.join(", ")))
         }
         RunEvent::Outside { epoch } => (Level::Warn, format!("epoch {epoch} began without this node")),
+        RunEvent::Streams { among, neighbours, .. } => {
+            (Level::Info, format!("shares masks with {neighbours} of {among} members"))
+        }
         RunEvent::LostLines { count } => {
             (Level::Warn, format!("{count} lines of this node's log cannot be read"))
         }

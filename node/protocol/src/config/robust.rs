@@ -52,6 +52,10 @@ pub(super) fn check(reader: &Reader<'_>, config: &Config) -> Result<(), ConfigEr
         let hint = format!("use at most {} nodes, or leave `{KEY}` out", MOST_ROBUST_MEMBERS);
         return conflict(("nodes", &nodes.to_string()), "every contribution goes to every member", &hint);
     }
+    if let Some(sample) = config.algorithm.sample {
+        let why = "running means need every member in every round";
+        return conflict(("algorithm.sample", &sample.to_string()), why, "leave one of them out");
+    }
     for (key, is_used) in [
         ("privacy.clip_quantile", privacy.clip_quantile.is_some()),
         ("clusters.slots", config.clusters.slots > 1),

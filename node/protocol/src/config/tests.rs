@@ -31,6 +31,7 @@ const EACH: &[(&str, &[&str])] = &[
     ("local_steps=3", &["privacy.adjacency=node"]),
     ("batch_size=16", &[]),
     ("learning_rate=0.25", &[]),
+    ("average=0.25", &[]),
     ("seed=99", &[]),
     ("data=breast-cancer", &[]),
     ("test_fraction=0.3", &[]),
@@ -63,6 +64,7 @@ const EACH: &[(&str, &[&str])] = &[
         &["algorithm.kind=gossip", "weights=lazy-metropolis", "privacy.target=local"],
     ),
     ("algorithm.check_in=0.5", &["privacy.adjacency=node"]),
+    ("algorithm.sample=5", &[]),
     ("algorithm.exchange=doubling", &[]),
     ("robust.tolerate=8", &[]),
     ("privacy.epsilon=3", &[]),
@@ -93,9 +95,8 @@ const EACH: &[(&str, &[&str])] = &[
     ("local.proximal=0.1", &["privacy.adjacency=node"]),
     ("local.scaffold=true", &["privacy.adjacency=node", "privacy.target=local"]),
     ("local.look_ahead=0.1", &["privacy.adjacency=node"]),
-    ("algorithm.sample=5", &[]),
-    ("average=0.25", &[]),
     ("members.hostile=1", &[]),
+    ("questions.only=true", &[]),
     ("timeouts.resend=20ms", &[]),
     ("timeouts.silence=3", &[]),
     ("timeouts.give_up=5min", &[]),
@@ -404,6 +405,7 @@ fn a_rule_against_lies_needs_every_contribution_in_the_open() {
     refused(&["robust.tolerate=1", "nodes=257"], &["nodes = 257", "at most 256"]);
     refused(&["robust.tolerate=0"], &["robust.tolerate = 0", "whole number from 1"]);
     refused(&[tolerate, "clusters.slots=3"], &["clusters.slots = 3"]);
+    refused(&[tolerate, "algorithm.sample=9"], &["algorithm.sample = 9", "every round"]);
     // Masks that nobody asked for stay off, and comparisons are left alone.
     assert_eq!(with(&[tolerate, "privacy.masking=auto"]).unwrap().privacy.masking, Masking::Unsaid);
     assert_eq!(with(&[tolerate, "algorithm.kind=central"]).unwrap().tolerate, None);
