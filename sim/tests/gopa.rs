@@ -136,6 +136,12 @@ fn everybody_loses_what_theory_says() {
     let together = protocol::account::epsilon_of_mu2(expected(6.0), 1e-5);
     assert_eq!((any.members, any.analysis.as_str(), summary.left_over), (2, "gopa", Some(0.0)));
     assert!((any.epsilon / together - 1.0).abs() < 1e-6 && summary.worst.analysis == "gopa");
+    // From its own lines alone a node knows as much of itself here, where the bound is the loss.
+    let mut own = Account::new(setup.shape().with_witnesses([2])).unwrap();
+    lines.iter().filter(|line| line.node == Some(2)).for_each(|line| own.push(line));
+    own.settle_final();
+    assert!((own.mu2(2, 6) / expected(7.0) - 1.0).abs() < 1e-6, "{}", own.mu2(2, 6));
+    assert_eq!(own.summary().coalition.unwrap().analysis, "gopa (bound)");
     // What was planned is what happened.
     assert_eq!(setup.planned.analysis, "gopa");
     assert!((setup.planned.worst / summary.worst.epsilon - 1.0).abs() < 1e-6);
@@ -161,8 +167,13 @@ fn with_a_drop_out_the_price_is_that_of_who_was_there() {
 /// Keys get lost: some noise is at one end only. What the log says accounts for all of the residue, and nothing is free.
 #[test]
 fn lost_keys_are_counted_and_raise_no_promise() {
-    let lossy =
-        ["faults.drop_prob=0.45", "algorithm.mixing_steps=3", "nodes=16", "topology=regular:degree=4"];
+    let lossy = [
+        "faults.drop_prob=0.6",
+        "timeouts.resend=45ms",
+        "algorithm.mixing_steps=3",
+        "nodes=16",
+        "topology=regular:degree=4",
+    ];
     let setup = shared(&lossy);
     let (_, lines) = listened(&setup);
     let paired: BTreeMap<u32, Vec<u32>> = lines

@@ -20,7 +20,7 @@ pub(crate) fn privacy_table(privacy: &Summary) -> String {
     row("worst pair", privacy.worst.epsilon, &privacy.worst.analysis);
     row("mean over pairs", privacy.mean.epsilon, &privacy.mean.analysis);
     // Without masks nothing better than the last row is known of any so many.
-    let hidden = |any: &&Coalition| ["masked", GOPA].contains(&any.analysis.as_str());
+    let hidden = |any: &&Coalition| any.analysis == "masked" || any.analysis.starts_with(GOPA);
     let masked = privacy.coalition.as_ref().filter(hidden);
     if let Some(any) = masked {
         let who = match any.members {

@@ -62,7 +62,7 @@ pub(crate) fn not_protected(report: &Report, source: &Source, table: &Table) -> 
     );
     all.push("Side channels of the machine: timing, caches, power.".into());
     // Masked rounds have integer noise with exact probabilities.
-    if report.colluding.is_none() {
+    if report.colluding.as_ref().is_none_or(|any| any.figure.analysis != "masked") {
         all.push(
             "The last bits of the noise: it is drawn in floating point, whose rounding the account bounds for sums but whose lowest bits are not those of a true Gaussian.".into(),
         );

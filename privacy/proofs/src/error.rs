@@ -20,7 +20,7 @@ pub enum ProofError {
         what: &'static str,
     },
     /// A number that no proof covers.
-    #[error("number {at} is {value}: of {bits} bits, the smallest is {} and the largest {}", -(1_i64 << (bits - 1)), (1_i64 << (bits - 1)) - 1)]
+    #[error("number {at} is {value}: of {bits} bits, the smallest is {} and the largest {}", -(1_i64 << (.bits - 1)), (1_i64 << (.bits - 1)) - 1)]
     OutOfRange {
         /// Its place.
         at: usize,

@@ -132,10 +132,10 @@ impl GossipFold {
         (0..shape.nodes).map(|node| first.is_some_and(|round| round.released.contains_key(&node))).collect()
     }
 
-    /// The settings of pairwise noise, where the lines of all tell what became of it.
+    /// The settings of pairwise noise, where the lines tell what became of it.
     fn covered_pairing<'a>(&self, shape: &'a Shape) -> Option<&'a PairingSettings> {
         let Algorithm::Gossip(settings) = &shape.algorithm else { return None };
-        settings.pairing.as_ref().filter(|_| self.uncovered.is_none() && shape.witnesses.is_none())
+        settings.pairing.as_ref().filter(|_| self.uncovered.is_none())
     }
 
     fn check_gap(&mut self, node: usize, round: u32) {
@@ -173,7 +173,10 @@ impl Fold for GossipFold {
             }
             RunEvent::Mixed { round, missing, late } => self.mixed(shape, node, (*round, missing, late)),
             RunEvent::Paired { peers, .. } => self.pairing.on_paired(shape, node, peers),
-            RunEvent::Resumed { .. } => self.on_resumed(node),
+            RunEvent::Resumed { .. } => {
+                self.pairing.on_resumed(shape, node);
+                self.on_resumed(node);
+            }
             _ => {}
         }
     }
@@ -187,7 +190,7 @@ impl Fold for GossipFold {
         if shape.nodes > MOST_PRICED_NODES {
             return Err(TOO_MANY);
         }
-        if shape.witnesses.is_some() {
+        if shape.witnesses.is_some() && settings.pairing.is_none() {
             return Err(SOME_LINES);
         }
         if let Some(why) = self.uncovered {
@@ -195,6 +198,9 @@ impl Fold for GossipFold {
         }
         if self.rounds.values().all(|round| round.released.is_empty()) {
             return Err("");
+        }
+        if let Some(pairing) = settings.pairing.as_ref().filter(|_| shape.witnesses.is_some()) {
+            return self.pairing.bounds(shape, pairing, &self.published(shape), coalitions);
         }
         let priced = self.run(shape, settings).and_then(|run| {
             if let Some(pairing) = &settings.pairing {
@@ -223,14 +229,14 @@ impl Fold for GossipFold {
         local: &[f64],
     ) -> Option<(Vec<f64>, &'static str)> {
         let pairing = self.covered_pairing(shape)?;
-        let units = self.pairing.towards_any(shape, pairing, &self.published(shape), count)?;
+        let (units, name) = self.pairing.towards_any(shape, pairing, &self.published(shape), count)?;
         let mu2 = scaled(shape, tally, &[units]);
         let epsilon = |(&mu2, &local): (&f64, &f64)| epsilon_of_mu2(mu2, shape.delta).min(local);
-        Some((mu2[0].iter().zip(local).map(epsilon).collect(), "gopa"))
+        Some((mu2[0].iter().zip(local).map(epsilon).collect(), name))
     }
 
     fn left_over(&self, shape: &Shape) -> Option<f64> {
-        let pairing = self.covered_pairing(shape)?;
+        let pairing = self.covered_pairing(shape).filter(|_| shape.witnesses.is_none())?;
         Some(self.pairing.left_over(pairing, &self.published(shape)))
     }
 

@@ -100,8 +100,8 @@ impl Gossip {
         }
         let Some(pairing) = &mut self.pairing else { return core.fault(from, FaultKind::WrongKind, 0) };
         let answers = match &pairing.settled {
-            // Who is told a key now would add noise that nobody takes off.
-            Some(settled) => settled.contains(&from),
+            // Whoever else is told a key now, or has another one than noise was made from, would add noise that nobody takes off.
+            Some(settled) => settled.contains(&from) && pairing.known.get(&from) == Some(&told.key),
             None => {
                 if pairing.masks.as_ref().is_some_and(|masks| !secret::fits(masks, &told.key)) {
                     return core.fault(from, FaultKind::WrongKind, 0);
