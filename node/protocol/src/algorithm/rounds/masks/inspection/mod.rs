@@ -38,8 +38,8 @@ impl Yardstick {
     /// For `directions` projections of `dimension` numbers, none of which is longer than `longest` steps, with noise of parameter s = `noise`.
     ///
     /// # Guarantee
-    /// An honest contribution is above it with probability at most 3e^(−t) a draw of the rows: e^(−t) each for the length of its noise, for noise along what it
-    /// hides, and for the projections ([`inspection::length_squared`], [`inspection::edge`]).
+    /// An honest contribution is above it with probability at most [`inspection::named_in_error`]: e^(−t) each for the length of its noise and for noise along what it
+    /// hides, and 2e^(−t) for the projections of each draw, since rows are drawn again ([`inspection::length_squared`], [`inspection::edge`]).
     ///
     /// # Assumes
     /// Rows drawn after the words were fixed; a grid so coarse that projections of this length do not wrap ([`inspection::steps_at_most`]).

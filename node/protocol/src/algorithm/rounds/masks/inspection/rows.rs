@@ -166,7 +166,7 @@ impl Row {
                 let bit = left.trailing_zeros();
                 left &= left - 1;
                 let entry = value(64 * block + bit as usize);
-                sum = if negative >> bit & 1 == 1 { subtract(sum, entry) } else { add(sum, entry) };
+                sum = if (negative >> bit) & 1 == 1 { subtract(sum, entry) } else { add(sum, entry) };
             }
         }
         sum

@@ -86,7 +86,7 @@ fn longest() -> f64 {
     privacy::network::inspection::length_squared(longest, mechanism.noise() as f64, D as u64, T).sqrt()
 }
 
-/// By theory an honest contribution is named with probability at most 3e^(−20.7) = 3·10⁻⁹: one of 10⁵ with 3·10⁻⁴. Half of them are as long as they may be.
+/// By theory an honest contribution is named with probability at most 4e^(−20.7) = 4·10⁻⁹: one of 10⁵ with 4·10⁻⁴. Half of them are as long as they may be.
 #[test]
 fn of_a_hundred_thousand_honest_contributions_none_is_named() {
     let dimension = 64;
