@@ -51,9 +51,13 @@ pub(crate) struct Run {
 
 /// Runs a setup with invariants checked.
 pub(crate) fn run(setup: &Setup, threads: usize) -> Run {
+    run_with(setup, Options { threads, check: true, ..Options::default() })
+}
+
+/// Runs a setup.
+pub(crate) fn run_with(setup: &Setup, options: Options) -> Run {
     let (mut log, mut lines, mut losses, mut test_losses) =
         (String::new(), Vec::new(), Vec::new(), Vec::new());
-    let options = Options { threads, check: true, ..Options::default() };
     let finished = simulate(
         setup,
         &options,

@@ -46,7 +46,7 @@ impl State {
     pub(in crate::algorithm::rounds) fn owes(&self, member: PeerIx) -> bool {
         self.rounds.back().is_some_and(|open| match open.set {
             None => open.missing().any(|other| other == member),
-            Some(_) => !open.sets.contains_key(&member),
+            Some(_) => open.others().any(|other| other == member) && !open.sets.contains_key(&member),
         })
     }
 
