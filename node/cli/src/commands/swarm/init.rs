@@ -48,7 +48,7 @@ pub(super) fn run(args: &Args) -> Result<ExitCode> {
     let file = SwarmFile {
         name: config.name.clone(),
         nodes: config.nodes,
-        config: config.to_toml(),
+        config: shared(&config, schema.as_ref()),
         secret,
         roster,
         schema,
@@ -69,6 +69,15 @@ pub(super) fn run(args: &Args) -> Result<ExitCode> {
         );
     }
     Ok(ExitCode::SUCCESS)
+}
+
+/// The configuration as everybody gets it. With a schema all have files of their own, and to name a data set would be to name one that nobody uses.
+fn shared(config: &Config, schema: Option<&Schema>) -> String {
+    let text = config.to_toml();
+    if schema.is_none() {
+        return text;
+    }
+    text.lines().filter(|line| !line.starts_with("data = ")).map(|line| format!("{line}\n")).collect()
 }
 
 /// A schema that somebody has confirmed, for a run that can be made with files that only their owners know.
