@@ -20,8 +20,8 @@ pub struct Row {
     /// How good the models are.
     #[serde(flatten)]
     pub quality: Quality,
-    /// Bytes that all nodes have sent so far.
-    pub bytes: u64,
+    /// Bytes that all nodes have sent so far; of a real swarm known at its end.
+    pub bytes: Option<u64>,
     /// ε of the worst pair so far.
     pub epsilon_worst: Option<f64>,
     /// Mean ε over pairs so far.
@@ -45,7 +45,7 @@ impl Row {
         [self.train_loss, quality.test_loss, quality.test_acc, quality.consensus_distance]
             .into_iter()
             .for_each(&mut cell);
-        cell(Some(self.bytes as f64));
+        cell(self.bytes.map(|bytes| bytes as f64));
         [self.epsilon_worst, self.epsilon_mean, self.epsilon_local].into_iter().for_each(cell);
         line
     }
@@ -68,7 +68,7 @@ mod tests {
             time: 0.5,
             train_loss: None,
             quality: Quality { test_loss: Some(0.25), test_acc: None, consensus_distance: Some(0.0) },
-            bytes: 1200,
+            bytes: Some(1200),
             epsilon_worst: Some(f64::INFINITY),
             epsilon_mean: None,
             epsilon_local: Some(2.0),

@@ -114,7 +114,7 @@ impl<'a> Ongoing<'a> {
             time: seen.time.seconds(),
             train_loss: seen.train_loss,
             quality,
-            bytes: seen.bytes,
+            bytes: Some(seen.bytes),
             epsilon_worst: spent.map(|spent| spent.worst),
             epsilon_mean: spent.and_then(|spent| spent.mean),
             epsilon_local: spent.map(|spent| spent.local),
@@ -275,7 +275,7 @@ fn compare(
             time: 0.0,
             train_loss: progress.train_loss,
             quality: ongoing.quality(&all, None),
-            bytes: progress.bytes,
+            bytes: Some(progress.bytes),
             epsilon_worst: spent.map(|spent| spent.worst.epsilon),
             epsilon_mean: spent.map(|spent| spent.mean.epsilon),
             epsilon_local: spent.map(|spent| spent.local.epsilon),
@@ -293,7 +293,7 @@ fn compare(
     }
     let row = ongoing.rows.last().expect("a configuration has at least one round");
     let (model, privacy) = last.expect("the last round is priced");
-    let end = End { time: Time(0), bytes: row.bytes, rounds: setup.config.rounds };
+    let end = End { time: Time(0), bytes: row.bytes.unwrap_or(0), rounds: setup.config.rounds };
     let finished = RunEvent::Finished {
         rounds: setup.config.rounds,
         model: protocol::Digest::of(&model),
@@ -318,7 +318,7 @@ mod tests {
             time: 0.0,
             train_loss: None,
             quality: Quality::default(),
-            bytes: 0,
+            bytes: None,
             epsilon_worst,
             epsilon_mean: None,
             epsilon_local: Some(5.0 - f64::from(round)),

@@ -6,6 +6,7 @@
 mod commands;
 mod failure;
 mod figures;
+mod narrow;
 mod output;
 mod progress;
 mod table;

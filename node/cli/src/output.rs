@@ -1,6 +1,7 @@
 //! Where results go: stdout, or a file that is either whole or not there.
 
 use crate::failure::{Failure, Result};
+use crate::narrow::folded;
 use serde::Serialize;
 use std::fs;
 use std::io::{self, Write};
@@ -54,55 +55,5 @@ fn write_stdout(bytes: &[u8]) -> Result<()> {
         // The reader (`head`, a pager) has had enough.
         Err(error) if error.kind() == io::ErrorKind::BrokenPipe => Ok(()),
         written => Ok(written?),
-    }
-}
-
-/// Text for a screen of so many columns: prose is folded between words, under its own indentation. Rows of tables, in which columns stand apart, and lines
-/// without a place to fold stay as they are.
-fn folded(text: &str, width: usize) -> String {
-    let mut out = String::with_capacity(text.len());
-    for line in text.split_inclusive('\n') {
-        let bare = line.trim_end_matches('\n');
-        let indent = bare.len() - bare.trim_start_matches([' ', '-']).len();
-        if bare.chars().count() <= width || bare[indent..].contains("  ") || indent + 20 > width {
-            out.push_str(line);
-            continue;
-        }
-        let mut column = indent;
-        out.push_str(&bare[..indent]);
-        for (at, word) in bare[indent..].split(' ').enumerate() {
-            let long = word.chars().count();
-            if at > 0 && column + 1 + long > width {
-                out.push('\n');
-                out.push_str(&" ".repeat(indent));
-                column = indent;
-            } else if at > 0 {
-                out.push(' ');
-                column += 1;
-            }
-            out.push_str(word);
-            column += long;
-        }
-        out.push_str(&line[bare.len()..]);
-    }
-    out
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn prose_is_folded_between_words_and_tables_are_not() {
-        let prose = "  - one two three four five six seven eight nine ten\n";
-        let folded_prose = folded(prose, 30);
-        assert_eq!(folded_prose, "  - one two three four five\n    six seven eight nine ten\n");
-        assert!(folded_prose.lines().all(|line| line.chars().count() <= 30));
-        let row = "worst pair        1.836    masked  and so on for ever\n";
-        assert_eq!(folded(row, 30), row);
-        let word = "https://example.org/a/very/long/address/without/a/place\n";
-        assert_eq!(folded(word, 30), word);
-        assert_eq!(folded("ε ε ε ε", 3), "ε ε ε ε", "too narrow for anything");
-        assert_eq!(folded("short\n\nlines", 80), "short\n\nlines");
     }
 }

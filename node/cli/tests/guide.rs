@@ -123,6 +123,26 @@ fn outcome(folder: &Path) {
         assert_eq!(cells[cells.len() - 3], if yes > 0.5 { "above 0" } else { "at most 0" });
     }
     assert_eq!(scored.lines().count(), 9);
+    // The file says what the members agreed to pay, not only where to look.
+    let shown = murmur(folder, "murmur model show north/model.safetensors").output().unwrap();
+    let shown = String::from_utf8_lossy(&shown.stdout).into_owned();
+    assert!(shown.contains("planned for one") && shown.contains("towards any one member"), "{shown}");
+    // All have files of their own: no data set is named that nobody uses.
+    let shared = std::fs::read_to_string(folder.join("swarm.toml")).unwrap();
+    assert!(!shared.contains("\ndata = "), "{shared}");
+    #[cfg(unix)]
+    {
+        use std::os::unix::fs::PermissionsExt;
+        let about = std::fs::metadata(folder.join("north/evaluation.json")).unwrap();
+        assert_eq!(about.permissions().mode() & 0o777, 0o600, "for its owner's eyes");
+    }
+    // What no ε covers stays out of the page that is given away, unless its owner asks for it.
+    for (flags, is_there) in [("", false), (" --with-loss", true)] {
+        let line = format!("murmur report north{flags} --format json");
+        let report: Value = serde_json::from_slice(&murmur(folder, &line).output().unwrap().stdout).unwrap();
+        let points = report["rounds"]["curve"]["points"].as_array().unwrap();
+        assert_eq!(points.iter().any(|point| point["test_acc"].is_number()), is_there, "{line}");
+    }
     let metrics = std::fs::read_to_string(folder.join("north/metrics.csv")).unwrap();
     assert!(
         metrics.starts_with("round,train_loss,test_loss,test_acc\n") && metrics.lines().count() >= 2,
@@ -231,6 +251,22 @@ fn every_problem_of_a_broken_file_is_in_one_list() {
     ] {
         assert!(said.contains(part), "no `{part}` in {said}");
     }
+}
+
+#[test]
+fn a_row_of_another_length_hides_neither_how_the_others_are_written_nor_what_is_wrong_with_them() {
+    let folder = tempfile::tempdir().unwrap();
+    let text = "id;age;sex;sick\n1;54,5;f;yes\n2;;m;no\n3;abc;x;no\n4;61,0;m\n5;33,0;f;maybe\n";
+    std::fs::write(folder.path().join("bad.csv"), text).unwrap();
+    let source = "bad.csv:label=sick,classes=no+yes,id=id,categorical=sex[f|m]";
+    let output = murmur(folder.path(), &format!("murmur data {source}")).output().unwrap();
+    let said = String::from_utf8_lossy(&output.stderr).into_owned();
+    assert_eq!(output.status.code(), Some(2), "{said}");
+    for part in ["5 problems", "row 4 (line 5): 3 fields", "row 2, column `age`", "`abc`", "`x`", "`maybe`"] {
+        assert!(said.contains(part), "no `{part}` in {said}");
+    }
+    // The label was named: nobody is told to name it.
+    assert!(!said.contains("label=age"), "{said}");
 }
 
 #[test]

@@ -180,3 +180,20 @@ fn a_second_run_on_the_same_data_is_refused_by_the_total_budget() {
     let both = String::from_utf8(both.stdout).unwrap();
     assert!(both.contains("# 2 runs on the same data") && both.contains("| together |"), "{both}");
 }
+
+#[test]
+fn a_node_that_waited_in_vain_spent_nothing() {
+    let folder = tempfile::tempdir().unwrap();
+    let folder = folder.path();
+    write_data(&folder.join("north.csv"), 60);
+    let words = ["swarm", "init", "--nodes", "2", "--out", "one.toml", "--set", "timeouts.give_up=200ms"];
+    let settings =
+        ["--set", "batch_size=8", "--set", "partition.min_size=40", "--set", "model.kind=logistic"];
+    assert!(murmur(folder, &[&words[..], &settings].concat()).output().unwrap().status.success());
+    let ended = node(folder, "one", "north", &["--set", "budget.total_epsilon=9"]).output().unwrap();
+    let told = String::from_utf8(ended.stderr).unwrap();
+    assert!(told.contains("in vain") && told.contains("Nothing was sent"), "{told}");
+    let sets = ledger(folder);
+    assert_eq!(sets[0]["runs"][0]["settled"], true, "{sets}");
+    assert_eq!(sets[0]["epsilon"], 0.0, "{sets}");
+}

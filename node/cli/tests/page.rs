@@ -93,6 +93,10 @@ fn the_page_of_a_swarm_tells_of_nodes_rounds_accuracy_and_loss_of_privacy() {
     assert_eq!((&first["private"], &first["epsilon"]["analysis"]), (&true.into(), &"masked".into()));
     let later = served.until(|status| epsilon(status) > epsilon(&first) && status["accuracy"].is_number());
     assert!(later["round"].as_u64() > first["round"].as_u64());
+    // What else is to be said of models that tell classes apart: AUC of ten digits is above chance, and a base rate is a tenth or a little more.
+    let figure = |name: &str| later[name].as_f64().unwrap_or_else(|| panic!("{name}: {later}"));
+    assert!((0.05..0.2).contains(&figure("base_rate")) && figure("auc") > 0.5, "{later}");
+    assert!(figure("log_loss") > 0.0 && (0.0..=1.0).contains(&figure("calibration")), "{later}");
     let (code, metrics) = served.get("/metrics", "");
     assert!(
         code == 200 && metrics.contains("# HELP murmur_epsilon ") && metrics.contains("murmur_nodes 3\n")

@@ -50,6 +50,7 @@ fn a_real_swarm_ends_with_a_report_and_each_node_has_its_own() {
     let result: Value = serde_json::from_slice(&std::fs::read(run.join("result.json")).unwrap()).unwrap();
     assert_eq!(whole["worst"]["epsilon"], result["privacy"]["worst"]["epsilon"]);
     assert!(whole["nodes"][2]["label"].as_str().unwrap().starts_with("12D3Koo"), "who it is");
+    rows_are_those_of_the_run(&run, &whole, &result);
 
     let own = json(folder.path(), &["report", "runs/run/nodes/2", "--format", "json"]);
     let nodes = own["nodes"].as_array().unwrap();
@@ -74,6 +75,31 @@ fn a_real_swarm_ends_with_a_report_and_each_node_has_its_own() {
     assert_eq!(std::fs::read(run.join("report.html")).unwrap(), before);
     let card = text(murmur(folder.path(), &["report", "runs/run", "--format", "card"]));
     assert!(card.starts_with("---\nlibrary_name: murmur\n"), "{card}");
+}
+
+/// `metrics.csv` of the whole swarm: a row for each round, the figures of the report in each, and those of the result in the last.
+fn rows_are_those_of_the_run(run: &Path, report: &Value, result: &Value) {
+    let text = std::fs::read_to_string(run.join("metrics.csv")).unwrap();
+    let mut lines = text.lines();
+    let head: Vec<&str> = lines.next().unwrap().split(',').collect();
+    assert_eq!(
+        head.join(","),
+        "round,time,train_loss,test_loss,test_acc,consensus_distance,bytes,epsilon_worst,epsilon_mean,epsilon_local"
+    );
+    let rows: Vec<Vec<&str>> = lines.map(|line| line.split(',').collect()).collect();
+    let cell = |row: &[&str], name: &str| {
+        row[head.iter().position(|column| *column == name).unwrap()].parse::<f64>().unwrap()
+    };
+    let points = report["rounds"]["curve"]["points"].as_array().unwrap();
+    assert_eq!((rows.len(), points.len()), (6, 6));
+    for (at, (row, point)) in rows.iter().zip(points).enumerate() {
+        assert_eq!(cell(row, "round"), at as f64);
+        assert!(cell(row, "train_loss") > 0.0);
+        assert_eq!(Some(cell(row, "epsilon_worst")), point["worst"].as_f64(), "round {at}");
+        assert_eq!(Some(cell(row, "epsilon_local")), point["local"].as_f64(), "round {at}");
+    }
+    assert_eq!(Some(cell(&rows[5], "test_acc")), result["test_acc"].as_f64());
+    assert!(cell(&rows[5], "bytes") > 0.0);
 }
 
 #[test]

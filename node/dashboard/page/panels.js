@@ -23,6 +23,7 @@ function showStatus(status) {
   setText(byId("budget"), status.budget === null ? "" : `of ${digits(status.budget, 2)}, ${scopeText(status.budget_scope)}`);
   setText(byId("analysis"), analysisText(status));
   setText(byId("accuracy"), percent(status.accuracy));
+  setText(byId("quality"), qualityText(status));
   setText(byId("loss"), status.loss === null ? "" : `training loss ${digits(status.loss)}`);
   setText(byId("version"), `murmur ${status.version}`);
   const danger = byId("danger");
@@ -31,6 +32,18 @@ function showStatus(status) {
     const why = infinite ? "there is no noise" : "the noise is seeded, and everybody can compute it";
     setText(danger, `This run protects nobody: ${why}.`);
   }
+}
+
+// What no ε covers, for the eyes of whoever holds the records.
+function qualityText(status) {
+  if (status.accuracy === null) return "";
+  const parts = [];
+  if (status.base_rate !== null) parts.push(`${status.accuracy > status.base_rate ? "base rate" : "NO BETTER than the base rate"} ${percent(status.base_rate)}`);
+  if (status.auc !== null) parts.push(`AUC ${digits(status.auc)}`);
+  if (status.log_loss !== null) parts.push(`log loss ${digits(status.log_loss)}`);
+  if (status.calibration !== null) parts.push(`calibration ${digits(status.calibration)}`);
+  if (status.alone !== null) parts.push(`trained alone ${percent(status.alone)}`);
+  return `${parts.join(" · ")}${parts.length > 0 ? "; " : ""}not covered by ε`;
 }
 
 function awayText(away) {

@@ -45,7 +45,7 @@ pub use board::Board;
 pub use cost::{Cost, Figure};
 pub use facts::{Facts, Only, Outline};
 pub use scene::Scene;
-pub use state::row::{Judged, Vitals};
+pub use state::row::{Judged, Quality, Vitals};
 
 use board::End;
 use fold::Fold;

@@ -85,6 +85,29 @@ fn about(page: &mut Page, status: &Status) {
         "Mean share of test records that the nodes' models classify rightly.",
         status.accuracy,
     );
+    let quality = &status.quality;
+    let others = [
+        ("murmur_test_auc", "Mean area under the ROC curve on test records.", quality.auc),
+        ("murmur_test_log_loss", "Mean log loss on test records.", quality.log_loss),
+        (
+            "murmur_test_calibration",
+            "Mean distance of probabilities from what happened, on test records.",
+            quality.calibration,
+        ),
+        (
+            "murmur_test_base_rate",
+            "Share of the commonest class among test records: what any model must beat.",
+            quality.base_rate,
+        ),
+        (
+            "murmur_test_accuracy_alone",
+            "Accuracy of a model that the node trained alone and without noise.",
+            quality.alone,
+        ),
+    ];
+    for (name, help, value) in others {
+        page.gauge(name, &format!("{help} Not covered by any epsilon."), value);
+    }
 }
 
 fn counts(page: &mut Page, status: &Status) {

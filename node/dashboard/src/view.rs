@@ -8,7 +8,7 @@ use crate::scene::Scene;
 use crate::state::State;
 use crate::state::curve::News;
 use crate::state::flow::Flow;
-use crate::state::row::{Brief, Row, Standing, loss, short};
+use crate::state::row::{Brief, Quality, Row, Standing, loss, short};
 use crate::state::tail::Entry;
 
 /// `/api/status`: the run in a few numbers.
@@ -35,6 +35,9 @@ pub(crate) struct Status {
     pub(crate) loss: Option<f64>,
     /// Mean share of test records that the models classify rightly.
     pub(crate) accuracy: Option<f64>,
+    /// AUC, log loss, calibration, base rate, and the accuracy of models trained alone; `null` where they are not known.
+    #[serde(flatten)]
+    pub(crate) quality: Quality,
     pub(crate) epsilon: Epsilon,
     /// ε that the run was planned for.
     pub(crate) budget: Option<f64>,
@@ -105,6 +108,7 @@ impl Status {
             time: state.time,
             loss: state.loss(),
             accuracy: state.accuracy(),
+            quality: state.quality(),
             epsilon: Epsilon::of(state),
             budget: outline.budget,
             budget_scope: outline.scope,

@@ -128,7 +128,7 @@ fn columns<'py>(py: Python<'py>, rows: &[Row]) -> PyResult<Bound<'py, PyDict>> {
         ("test_loss", |row| row.quality.test_loss),
         ("test_acc", |row| row.quality.test_acc),
         ("consensus_distance", |row| row.quality.consensus_distance),
-        ("bytes", |row| Some(row.bytes as f64)),
+        ("bytes", |row| row.bytes.map(|bytes| bytes as f64)),
         ("epsilon_worst", |row| row.epsilon_worst),
         ("epsilon_mean", |row| row.epsilon_mean),
         ("epsilon_local", |row| row.epsilon_local),

@@ -90,3 +90,11 @@ def test_unknown_options_are_refused():
         mm.compare("ring:8", epsylon=1)
     with pytest.raises(TypeError):
         mm.pairwise("ring:8")  # type: ignore[call-arg]
+
+
+def test_without_an_analysis_a_schedule_is_calibrated_by_rounds_and_all_else_by_local():
+    scheduled = mm.calibrate(epsilon=1, delta=1e-5, of="worst", schedule="shuffled-doubling", nodes=64, rounds=100)
+    assert scheduled.analysis == "rounds" and scheduled.worst <= 1 + 1e-6
+    # Balle and Wang 2018.
+    alone = mm.calibrate("ring:4", epsilon=1, delta=1e-5)
+    assert alone.analysis == "local" and alone.sigma == pytest.approx(3.730631634815942, abs=1e-8)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import subprocess
 
 import numpy as np
@@ -66,3 +67,14 @@ def test_what_is_no_run_is_refused(tmp_path):
         mm.read(tmp_path)
     with pytest.raises(mm.MurmurError, match="cannot read"):
         mm.simulate(tmp_path / "none.toml")
+
+
+def test_a_real_swarm_is_read_as_a_simulation_is(program, tmp_path):
+    words = ["swarm", "--nodes", "3", "--set", "rounds=5", "--out", str(tmp_path)]
+    subprocess.run([program, *words], check=True, capture_output=True, env={**os.environ, "MURMUR_LEDGER": str(tmp_path / "ledger")})
+    run = mm.read(tmp_path / "run")
+    assert run.metrics["round"].tolist() == [0, 1, 2, 3, 4]
+    # Every round is priced, and the last is what the run cost.
+    assert (np.diff(run.metrics["epsilon_worst"]) >= 0).all()
+    assert run.metrics["epsilon_worst"][-1] == run.result.privacy["worst"]["epsilon"]
+    assert run.metrics["test_acc"][-1] == run.result["test_acc"]

@@ -52,8 +52,11 @@ pub(crate) fn of(
         account.push(line);
     }
     close(&account, reached);
-    add_losses(&mut curve, source, options);
-    add_metrics(&mut curve, source);
+    // What no ε covers: on real data it is nobody else's business unless the reader asks for it.
+    if source.driver() == "sim" || options.with_loss {
+        add_losses(&mut curve, source, options);
+        add_metrics(&mut curve, source);
+    }
     Ok(curve)
 }
 
@@ -93,11 +96,8 @@ fn point(account: &Account, round: u32, options: &Options) -> CurvePoint {
     CurvePoint { round, worst, mean, local, ..CurvePoint::default() }
 }
 
-/// Mean training loss by round. On real data it is nobody else's business unless the reader asks for it.
+/// Mean training loss by round.
 fn add_losses(curve: &mut Curve, source: &Source, options: &Options) {
-    if source.driver() != "sim" && !options.with_loss {
-        return;
-    }
     let mut sums: BTreeMap<u32, (f64, u32)> = BTreeMap::new();
     for line in &source.lines {
         let mine = options.node.is_none_or(|node| line.node == Some(node as u32));
@@ -113,7 +113,7 @@ fn add_losses(curve: &mut Curve, source: &Source, options: &Options) {
     }
 }
 
-/// Test accuracy and loss from `metrics.csv`, which simulations write.
+/// Test accuracy and loss from `metrics.csv`.
 fn add_metrics(curve: &mut Curve, source: &Source) {
     let Some(text) = &source.metrics else { return };
     let mut lines = text.lines();

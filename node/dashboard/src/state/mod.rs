@@ -16,7 +16,7 @@ use crate::facts::{Facts, Only, Outline, positions};
 use crate::price::Priced;
 use curve::Curve;
 use flow::Flows;
-use row::{Process, Row, Vitals};
+use row::{Process, Quality, Row, Vitals};
 use tail::{Entry, Level, Tail};
 
 /// What is known of a run.
@@ -287,6 +287,21 @@ impl State {
     pub(crate) fn accuracy(&self) -> Option<f64> {
         let here = self.nodes.iter().filter(|row| !row.standing().is_away());
         mean(here.filter_map(|row| row.judged.and_then(|judged| judged.accuracy)))
+    }
+
+    /// What else is known of those models, each figure a mean over the nodes that said it.
+    pub(crate) fn quality(&self) -> Quality {
+        let judged = || {
+            let here = self.nodes.iter().filter(|row| !row.standing().is_away());
+            here.filter_map(|row| row.judged.map(|judged| judged.quality))
+        };
+        Quality {
+            auc: mean(judged().filter_map(|found| found.auc)),
+            log_loss: mean(judged().filter_map(|found| found.log_loss)),
+            calibration: mean(judged().filter_map(|found| found.calibration)),
+            base_rate: mean(judged().filter_map(|found| found.base_rate)),
+            alone: mean(judged().filter_map(|found| found.alone)),
+        }
     }
 
     /// Nodes that changed since the last call.

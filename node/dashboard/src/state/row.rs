@@ -28,14 +28,33 @@ pub struct Vitals {
 }
 
 /// How good a model was after a round.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize)]
 pub struct Judged {
     /// The round.
     pub round: u32,
     /// Share of test records that it classifies rightly.
     pub accuracy: Option<f64>,
-    /// Mean loss on the test set.
+    /// Mean loss on the test set: for classes the log loss.
     pub loss: Option<f64>,
+    /// What is more to be said about a model that tells classes apart.
+    #[serde(flatten)]
+    pub quality: Quality,
+}
+
+/// How good a model is that tells classes apart, and what it is to be compared with.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct Quality {
+    /// Area under the ROC curve.
+    pub auc: Option<f64>,
+    /// Mean of −ln of the probability that the right class was given.
+    pub log_loss: Option<f64>,
+    /// How far probabilities are from what happens.
+    pub calibration: Option<f64>,
+    /// What always giving the same answer reaches.
+    pub base_rate: Option<f64>,
+    /// Accuracy of a model that the node trained alone, without noise.
+    pub alone: Option<f64>,
 }
 
 /// What became of a process.

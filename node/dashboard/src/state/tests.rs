@@ -1,6 +1,6 @@
 use super::*;
 use crate::price::Pricer;
-use crate::state::row::{Judged, Standing};
+use crate::state::row::{Judged, Quality, Standing};
 use crate::testing::{Swarm, config, done, line, released, setup};
 use protocol::Digest;
 
@@ -80,11 +80,12 @@ fn a_node_alone_knows_its_own_loss_and_whom_it_talks_to() {
     let config = config(&["nodes=3", "rounds=10"]);
     let mut state = State::new(Outline::of(&config, Only::Myself));
     let mut pricer = Pricer::new(setup(&["nodes=3", "rounds=10"]).shape(), Only::Myself);
+    let quality = Quality { auc: Some(0.75), base_rate: Some(0.5), ..Quality::default() };
     let vitals = |linked: Vec<PeerIx>| Vitals {
         phase: "running".into(),
         position: Some(1),
         linked: Some(linked),
-        judged: Some(Judged { round: 1, accuracy: Some(0.5), loss: None }),
+        judged: Some(Judged { round: 1, accuracy: Some(0.5), quality, ..Judged::default() }),
         ..Vitals::default()
     };
     state.on_vitals(None, vitals(vec![0, 2]));
@@ -96,6 +97,7 @@ fn a_node_alone_knows_its_own_loss_and_whom_it_talks_to() {
     assert_eq!(standings(&state), [Standing::Here; 3]);
     assert!(state.nodes[1].lost.is_some() && state.nodes[0].lost.is_none());
     assert_eq!((state.accuracy(), state.analysis.as_deref()), (Some(0.5), Some("rounds")));
+    assert_eq!(state.quality(), quality, "what no node has said is not known");
     state.on_vitals(None, vitals(vec![2]));
     assert_eq!(standings(&state), [Standing::Away, Standing::Here, Standing::Here]);
 }

@@ -11,9 +11,12 @@ from .trainers import Trainer
 
 
 class Update(Trainer):
-    """``client`` is a ``flwr.client.NumPyClient``: its ``get_parameters`` gives the shapes, its ``fit`` trains."""
+    """``client`` is a ``flwr.client.NumPyClient``: its ``get_parameters`` gives the shapes, its ``fit`` trains.
 
-    def __init__(self, client: Any, *, records: int, config: Mapping[str, Any] | None = None) -> None:
+    ``records`` is how many it holds; where whole nodes are protected nothing depends on it.
+    """
+
+    def __init__(self, client: Any, *, records: int = 1, config: Mapping[str, Any] | None = None) -> None:
         self.client, self.records, self._config = client, records, dict(config or {})
         self.tensors = {f"layer{at}": np.shape(layer) for at, layer in enumerate(client.get_parameters({}))}
 

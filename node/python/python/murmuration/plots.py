@@ -42,12 +42,18 @@ def run(found: Run, axes: Any = None) -> Any:
     panels = _axes(axes, 2)
     rounds = found.metrics["round"] + 1
     quality = "test_acc" if np.isfinite(found.metrics["test_acc"]).any() else "test_loss"
-    panels[0].plot(rounds, found.metrics[quality])
+
+    def draw(panel: Any, values: Any, **style: Any) -> None:
+        # Of a real swarm not every round was judged or priced: a line goes from one that was to the next.
+        known = np.isfinite(values)
+        panel.plot(rounds[known], values[known], **style)
+
+    draw(panels[0], found.metrics[quality])
     panels[0].set(xlabel="round", ylabel="accuracy" if quality == "test_acc" else "loss")
     if len(panels) > 1:
         for name in ("worst", "mean", "local"):
             analysis = found.result.privacy[name]["analysis"]
-            panels[1].plot(rounds, found.metrics[f"epsilon_{name}"], label=f"{name} ({analysis})")
+            draw(panels[1], found.metrics[f"epsilon_{name}"], label=f"{name} ({analysis})")
         panels[1].set(xlabel="round", ylabel="ε so far", ylim=(0, None))
         panels[1].legend()
     return panels[0].figure

@@ -120,7 +120,7 @@ def calibrate(
     *,
     epsilon: float,
     delta: float,
-    analysis: str,
+    analysis: str | None = None,
     of: str = "worst",
     sensitivity: float = 1.0,
     per_node: bool = False,
@@ -130,12 +130,15 @@ def calibrate(
 ) -> Answer:
     """How much noise for a target (ε, δ)? Further options are those of :func:`murmuration.pairwise`.
 
+    Without ``analysis``: ``rounds`` for a schedule, which is what a swarm runs, and elsewhere ``local``, which always holds. The answer names it.
+
     >>> import murmuration as mm
     >>> found = mm.calibrate("ring:4", epsilon=1, delta=1e-5, analysis="local")
     >>> round(found.sigma, 6), found.analysis
     (3.730632, 'local')
     """
-    described, at_hand = situation({"analysis": analysis, **options}, graph)
+    chosen = analysis or ("rounds" if options.get("schedule") else "local")
+    described, at_hand = situation({"analysis": chosen, **options}, graph)
     question = {
         "question": "calibrate",
         "situation": described,

@@ -25,7 +25,7 @@ def initial(module: Any) -> dict[str, Any]:
 class _Module(Trainer):
     def __init__(self, module: Any, dataset: Any) -> None:
         self.module, self.dataset = module, dataset
-        self.tensors, self.records = tensors(module), len(dataset)
+        self.tensors, self.records = tensors(module), 1 if dataset is None else len(dataset)
         first = next(module.parameters())
         self._device, self._dtype = first.device, first.dtype
 
@@ -55,9 +55,12 @@ class _Module(Trainer):
 
 
 class Update(_Module):
-    """Whole nodes are protected: ``fit(module, dataset)`` may do anything, with BatchNorm, Adam or LoRA; what it changed is sent, clipped and noised."""
+    """Whole nodes are protected: ``fit(module, dataset)`` may do anything, with BatchNorm, Adam or LoRA; what it changed is sent, clipped and noised.
 
-    def __init__(self, module: Any, fit: Callable[[Any, Any], object], dataset: Any) -> None:
+    Without ``dataset`` it is ``fit(module)``, which has its records from elsewhere.
+    """
+
+    def __init__(self, module: Any, fit: Callable[..., object], dataset: Any = None) -> None:
         super().__init__(module, dataset)
         self.fit = fit
 
@@ -65,7 +68,7 @@ class Update(_Module):
         torch.manual_seed(seed)
         self._load(params)
         before = self._flat()
-        told = self.fit(self.module, self.dataset)
+        told = self.fit(self.module) if self.dataset is None else self.fit(self.module, self.dataset)
         if isinstance(told, (int, float)):
             self.loss = float(told)
         return self._flat() - before

@@ -6,6 +6,7 @@ use learn::checkpoint::{self, CheckpointInfo};
 use learn::data::{DataError, DataSource, LabelUse, SourceKind};
 use learn::model::ModelSpec;
 use learn::schema::Schema;
+use privacy::number::{Precision, given, up};
 use protocol::Setup;
 use protocol::config::{AlgorithmKind, Config};
 use protocol::work::external::Trouble;
@@ -179,8 +180,27 @@ pub(super) fn danger(seed: u64) -> Danger {
     }
 }
 
+/// What the members agreed to pay at most: the same in everybody's file, so that the files are the same.
+fn planned(setup: &Setup) -> String {
+    let (planned, privacy) = (&setup.planned, &setup.config.privacy);
+    if !planned.local.is_finite() {
+        return "none: there was no noise".into();
+    }
+    let [one, everybody] = [planned.worst, planned.local].map(|loss| up(loss, Precision::Digits(4)));
+    format!(
+        "planned for one {}: ε = {one} at δ = {} towards any one member (analysis `{}`), {everybody} towards everybody together (`local`); what it came to is in the report of each member",
+        privacy.adjacency.word(),
+        given(privacy.delta),
+        planned.analysis,
+    )
+}
+
 /// Keeps the model, once there is one.
-pub(super) fn save_model(path: &Path, setup: &Setup, (params, round): (&[f32], u32)) -> Result<()> {
+pub(super) fn save_model(
+    path: &Path,
+    (setup, is_private): (&Setup, bool),
+    (params, round): (&[f32], u32),
+) -> Result<()> {
     let mut about = setup.about();
     if setup.layout.slots > 1 {
         let fact =
@@ -190,7 +210,7 @@ pub(super) fn save_model(path: &Path, setup: &Setup, (params, round): (&[f32], u
     let info = CheckpointInfo {
         config_digest: setup.digest.to_string(),
         round: u64::from(round),
-        guarantee: "see the run's report".into(),
+        guarantee: if is_private { planned(setup) } else { "none: the noise was seeded".into() },
         about: about.entries(),
     };
     checkpoint::save(path, setup.model.as_ref(), params, &info)?;

@@ -1,10 +1,11 @@
 //! How good the node's model is, now and then while it runs. For the page and the node's own metrics: nothing of it is sent, and nothing is in the log.
 
 use super::metrics::Metrics;
+use super::quality::Exam;
 use super::told::Told;
-use dashboard::{Board, Judged, Vitals};
+use dashboard::{Board, Judged, Quality, Vitals};
 use learn::data::Dataset;
-use learn::metrics;
+use learn::evaluation::evaluate;
 use learn::model::{self, Model};
 use protocol::Setup;
 use protocol::work::{Layout, own_slot};
@@ -26,30 +27,39 @@ pub(super) struct Judge {
     layout: Layout,
     own: Dataset,
     test: Arc<Dataset>,
+    /// To say what the node would reach alone, where somebody looks.
+    exam: Option<Exam>,
 }
 
 impl Judge {
-    /// A judge, where there is something to judge by.
-    pub(super) fn new(setup: &Setup) -> Option<Self> {
+    /// A judge, where there is something to judge by; `with_alone` trains a model to compare with.
+    pub(super) fn new(setup: &Setup, with_alone: bool) -> Option<Self> {
         if !setup.config.algorithm.kind.trains() {
             return None;
         }
         let (layout, own) = (setup.layout, setup.train.first()?.clone());
-        Some(Self { model: setup.model.clone(), layout, own, test: Arc::new(setup.test.clone()?) })
+        let exam = Exam::of(setup).filter(|_| with_alone);
+        Some(Self { model: setup.model.clone(), layout, own, test: Arc::new(setup.test.clone()?), exam })
     }
 
     /// Judges whatever `glimpse` sees, for as long as somebody wants to know.
     /// Every judgement is a row of the node's metrics.
     pub(super) fn start(
-        self,
+        mut self,
         glimpse: Glimpse,
         (metrics, status): (Metrics, watch::Receiver<Status>),
     ) -> watch::Receiver<Option<Judged>> {
         let (send, judged) = watch::channel(None);
         tokio::spawn(async move {
             let mut last = None;
+            let exam = self.exam.take();
+            let mut training = exam.map(|exam| tokio::task::spawn_blocking(move || exam.accuracy_alone()));
+            let mut alone = None;
             while !send.is_closed() {
                 let mut cost = Duration::ZERO;
+                if let Some(done) = training.take_if(|training| training.is_finished()) {
+                    alone = done.await.ok().flatten();
+                }
                 if let Some((round, params)) = glimpse.model().await.filter(|(round, _)| last != Some(*round))
                 {
                     last = Some(round);
@@ -58,7 +68,7 @@ impl Judge {
                     let (layout, own) = (self.layout, self.own.clone());
                     let judge = move || {
                         let slot = own_slot(about.as_ref(), &layout, &params, &own).unwrap_or(0);
-                        judge(about.as_ref(), layout.part(&params, slot), &test, round)
+                        judge(about.as_ref(), layout.part(&params, slot), &test, (round, alone))
                     };
                     if let Ok(found) = tokio::task::spawn_blocking(judge).await {
                         metrics.add(&found, status.borrow().loss);
@@ -73,12 +83,17 @@ impl Judge {
     }
 }
 
-fn judge(about: &dyn Model, params: &[f32], test: &Dataset, round: u32) -> Judged {
-    let predicted = model::predict(about, params, test).ok().and_then(|found| found.labels());
-    let accuracy =
-        predicted.zip(test.labels()).and_then(|(found, truth)| metrics::accuracy(&found, &truth).ok());
+fn judge(about: &dyn Model, params: &[f32], test: &Dataset, (round, alone): (u32, Option<f64>)) -> Judged {
+    let found = evaluate(about, params, test).unwrap_or_default();
     let loss = model::loss(about, params, test).ok().filter(|loss| loss.is_finite());
-    Judged { round, accuracy, loss }
+    let quality = Quality {
+        auc: found.auc,
+        log_loss: found.log_loss.filter(|loss| loss.is_finite()),
+        calibration: found.calibration,
+        base_rate: found.base_rate,
+        alone,
+    };
+    Judged { round, accuracy: found.accuracy, loss, quality }
 }
 
 /// Tells the page how the node is until the node ends.

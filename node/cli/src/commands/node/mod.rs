@@ -248,7 +248,7 @@ fn run_node(args: &RunArgs) -> Result<ExitCode> {
     let place = args.http.take()?;
     screen::start_log(args.log, args.log_level);
     let declared = declared::of(&setup, (args.name.as_deref(), &args.state), &swarm)?;
-    let (setup, declared, account) =
+    let (setup, declared, mut account) =
         match uses::begin(&policy, setup, declared, (args.data.account(), &args.state))? {
             uses::Begun::Allowed(begun) => *begun,
             uses::Begun::Refused(why) => {
@@ -273,7 +273,7 @@ fn run_node(args: &RunArgs) -> Result<ExitCode> {
     let outcome = tokio.block_on(drive(options, args, page.board(), &asked));
     // A reader of stdin may still wait for a line, however the node ended.
     tokio.shutdown_background();
-    let outcome = outcome?;
+    let outcome = outcome.map_err(|error| uses::after(error, account.take()))?;
     seen.keep();
     let cost = uses::cost(&args.state);
     if let Some(account) = account {
@@ -318,6 +318,7 @@ fn keep(
     let model_file = args.state.join(folder::MODEL);
     let mine = own::of(owner, outcome)?;
     if let Some(mine) = &mine {
+        let owner = (owner, args.danger_seed.is_none());
         data::save_model(&model_file, owner, (&mine.shared, outcome.status.round))?;
     }
     save_decision(&args.state, outcome)?;
@@ -375,7 +376,7 @@ async fn drive(
     board: Option<Board>,
     asked: &Arc<OnceLock<stop::Asked>>,
 ) -> Result<Outcome> {
-    let judge = judge::Judge::new(&options.setup);
+    let judge = judge::Judge::new(&options.setup, board.is_some() && !args.child);
     let shape = options.setup.shape();
     let driver = Driver::start(options)?;
     let metrics = metrics::Metrics::in_folder(&args.state);

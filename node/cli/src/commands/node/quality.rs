@@ -3,7 +3,6 @@
 use super::metrics::Metrics;
 use crate::commands::evaluate;
 use crate::failure::{Failure, Result};
-use crate::output;
 use dashboard::Judged;
 use learn::data::Dataset;
 use learn::evaluation::{Evaluation, evaluate};
@@ -15,6 +14,7 @@ use protocol::Setup;
 use protocol::config::Config;
 use protocol::work::WorkSettings;
 use runtime::driver::Status;
+use runtime::identity::replace_owner_only;
 use serde::Serialize;
 use std::path::Path;
 use std::sync::Arc;
@@ -61,10 +61,15 @@ impl Exam {
     /// The last row of the node's metrics.
     pub(super) fn last_row(&self, params: &[f32], status: &Status, metrics: &Metrics) {
         if let Ok(found) = evaluate(self.model.as_ref(), params, &self.test) {
-            let judged =
-                Judged { round: status.round, accuracy: found.accuracy, loss: found.log_loss.or(found.rmse) };
+            let loss = found.log_loss.or(found.rmse);
+            let judged = Judged { round: status.round, accuracy: found.accuracy, loss, ..Judged::default() };
             metrics.add(&judged, status.loss);
         }
+    }
+
+    /// How often a model is right that the node trains alone.
+    pub(super) fn accuracy_alone(&self) -> Option<f64> {
+        evaluate(self.model.as_ref(), &self.alone()?, &self.test).ok()?.accuracy
     }
 
     /// Judges, says it and keeps it in the node's folder.
@@ -81,7 +86,8 @@ impl Exam {
         }
         let verdict = Verdict { together, alone, covered_by_epsilon: false };
         let text = serde_json::to_string_pretty(&verdict).map_err(|error| Failure::of(error, None))?;
-        output::write(Some(&state.join(FILE)), (text + "\n").as_bytes())
+        replace_owner_only(&state.join(FILE), (text + "\n").as_bytes())?;
+        Ok(())
     }
 
     /// The same settings on this node's records only. Nobody else sees it, so it needs no noise.

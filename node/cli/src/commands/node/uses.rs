@@ -186,6 +186,16 @@ pub(super) fn cost(state: &Path) -> Option<Report> {
     Report::new(&source, &Options::default()).ok().filter(|report| report.nodes.len() == 1)
 }
 
+/// Puts down what a node spent that ends with an error: nothing where it recorded nothing, such as one that waited for the others in vain.
+pub(super) fn after(error: Failure, account: Option<Account>) -> Failure {
+    if let Some(account) = account {
+        let cost = cost(&account.used.state);
+        // The error is what matters; where this fails too, the most that the run may have cost stays.
+        let _ = account.settle(cost.as_ref());
+    }
+    error
+}
+
 /// The figure of a scope.
 pub(crate) fn in_scope(node: &NodeReport, scope: &str) -> f64 {
     match scope {

@@ -53,7 +53,7 @@ pub(super) fn run(args: &Args) -> Result<ExitCode> {
     let file = SwarmFile {
         name: config.name.clone(),
         nodes: config.nodes,
-        config: config.to_toml(),
+        config: shared(&config, schema.as_ref()),
         secret,
         roster,
         schema,
@@ -90,6 +90,15 @@ fn with_questions(args: &Args) -> Result<Vec<String>> {
     let nothing = format!("data=blobs:nodes={nodes},records=20,dim=1,classes=2");
     let least = ["questions.only=true", &nothing, "rounds=1", "privacy.noise_multiplier=1", "batch_size=2"];
     Ok(least.map(str::to_owned).into_iter().chain(args.set.iter().cloned()).collect())
+}
+
+/// The configuration as everybody gets it. With a schema all have files of their own, and to name a data set would be to name one that nobody uses.
+fn shared(config: &Config, schema: Option<&Schema>) -> String {
+    let text = config.to_toml();
+    if schema.is_none() {
+        return text;
+    }
+    text.lines().filter(|line| !line.starts_with("data = ")).map(|line| format!("{line}\n")).collect()
 }
 
 /// A schema that somebody has confirmed, for a run that can be made with files that only their owners know.

@@ -10,6 +10,8 @@ const ROWS: usize = 24;
 
 /// The picture.
 pub(super) struct Live {
+    /// Kept: a line whose bar is dropped is cleared.
+    heading: ProgressBar,
     rows: Vec<ProgressBar>,
     bar: ProgressBar,
     rounds: Vec<u64>,
@@ -31,7 +33,7 @@ impl Live {
         let style = ProgressStyle::with_template("rounds {wide_bar} {pos}/{len} ({elapsed})");
         let style = style.expect("the template is a constant");
         let bar = all.add(ProgressBar::new(rounds).with_style(style));
-        Self { rows, bar, rounds: vec![0; nodes], board }
+        Self { heading, rows, bar, rounds: vec![0; nodes], board }
     }
 
     /// Shows what a node reports.
@@ -62,6 +64,7 @@ impl Live {
 
     /// Leaves the last picture.
     pub(super) fn finish(&self) {
+        self.heading.abandon();
         self.rows.iter().for_each(ProgressBar::abandon);
         self.bar.abandon();
     }

@@ -8,6 +8,7 @@ mod init;
 mod live;
 mod merge;
 mod report;
+mod rows;
 mod run;
 
 use crate::failure::Result;

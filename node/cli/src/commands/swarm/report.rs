@@ -1,5 +1,6 @@
 //! What a swarm came to: a fold over its log, the models that its nodes hold, and two runs to compare with.
 
+use super::rows;
 use crate::failure::{Failure, Result};
 use crate::figures::{self, mean_text, privacy_table, sentence};
 use crate::output;
@@ -8,7 +9,7 @@ use learn::checkpoint::CheckpointInfo;
 use learn::personal::Figures;
 use protocol::account::{Account, Summary};
 use protocol::config::{Config, Layer};
-use protocol::folder::RESULT;
+use protocol::folder::{METRICS, RESULT};
 use protocol::judge::{Judge, mean_model};
 use protocol::personal::PersonalResult;
 use protocol::{LogLine, RunEvent, RunResult, Setup};
@@ -93,8 +94,11 @@ impl Ending {
     }
 
     /// Writes the files of the run folder.
-    pub(super) fn write(&self, setup: &Setup, folder: &Folder) -> Result<()> {
+    pub(super) fn write(&self, left: &Left<'_>, folder: &Folder) -> Result<()> {
+        let setup = left.setup;
         folder.write(RESULT, self.json()?.as_bytes())?;
+        let rows = rows::of(left, folder.path(), &self.result)?;
+        folder.write(METRICS, sim::metrics::csv(&rows).as_bytes())?;
         // Several models have no mean that anybody would use; each node keeps that of its slot.
         if setup.layout.slots > 1
             || self.model.is_empty()

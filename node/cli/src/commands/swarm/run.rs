@@ -105,7 +105,7 @@ fn report(
         compare: !ended.interrupted,
     };
     let report = Ending::new(&left)?;
-    report.write(setup, run_folder)?;
+    report.write(&left, run_folder)?;
     let written = crate::commands::report::write_for(folder)?;
     let text = match args.format {
         Format::Table => format!("{}\nThe report: {}\n", report.table(setup), written.display()),
