@@ -145,9 +145,9 @@ impl Rounds {
     }
 
     pub(super) fn on_agreement(&mut self, core: &mut Core, from: PeerIx, said: &Agreed) {
-        let reserves = matches!(*said.0, agreement::Message::Reserve(_) | agreement::Message::ReserveHeld(_));
-        let deaf = !reserves && self.reserving.hears_nothing_else(&self.phase);
-        if self.agreeing.is_flooded(core, from) || deaf {
+        if self.agreeing.is_flooded(core, from)
+            || !self.reserving.hears(&self.phase, &said.0, core.settings.rounds)
+        {
             return;
         }
         let message = (*said.0).clone();
@@ -299,8 +299,8 @@ impl Rounds {
         }
     }
 
-    /// Asks somebody who knows of a later epoch.
-    pub(super) fn ask_decision(&self, core: &mut Core, from: PeerIx) {
+    /// Asks somebody who knows of a later epoch, or all.
+    pub(super) fn ask_decision(&self, core: &mut Core, from: impl Into<Recipients>) {
         core.tell(from, (0, 0), agreed(agreement::Message::Ask(Ask::Decided(self.epoch))));
     }
 }

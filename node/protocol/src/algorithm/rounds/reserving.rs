@@ -6,7 +6,7 @@
 //! signs nothing until the next decision, for it may have forgotten what it signed.
 //!
 //! # Guarantee
-//! With at most f hostile members, what a restored node may have released and does not remember is charged in full, but for less than a block of records
+//! With at most f hostile members, what a restored node may have released and does not remember is charged in full, but for a block of records and three
 //! where the disk is younger than the last reserve; a node that cannot find out adds no data.
 //! # Assumes
 //! A driver that says [`Disk::Sure`] knows that its disk is the last one; then a quorum with this node in it is enough to go on, and what hostile members
@@ -63,9 +63,17 @@ impl Reserving {
         self.held.clone().into_values()
     }
 
-    /// Whether nothing is heard but reserves.
-    pub(super) fn hears_nothing_else(&self, phase: &Phase) -> bool {
-        matches!(phase, Phase::Recalling) && self.recalling
+    /// Whether a message is heard: who asks what the others hold of it hears nothing but that, and how the run ended, which proves itself.
+    pub(super) fn hears(&self, phase: &Phase, said: &agreement::Message, rounds: u32) -> bool {
+        use agreement::Message::{Decided, Reserve, ReserveHeld};
+        !matches!(phase, Phase::Recalling)
+            || match said {
+                Reserve(_) | ReserveHeld(_) => true,
+                Decided(certificate) => {
+                    certificate.chain.last().is_some_and(|last| last.decision.model.version >= rounds)
+                }
+                _ => false,
+            }
     }
 
     /// What was to be said so far is in a snapshot that is on disk with the next record.
@@ -93,6 +101,9 @@ impl Rounds {
             self.phase = Phase::Recalling;
             self.reserving.until = core.now.after(core.settings.timeouts.silence);
             self.agreeing.ends = core.now.after(core.settings.timeouts.give_up);
+            let others: Recipients =
+                (0..core.settings.nodes as PeerIx).filter(|&peer| peer != core.me).collect();
+            self.ask_decision(core, others);
         }
         let own = self.reserving.held.get(&core.me).map_or(0, |reserve| reserve.records);
         self.reserving.known = own.max(first_block(core.settings.rounds));
