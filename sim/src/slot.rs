@@ -313,6 +313,7 @@ impl Slot {
                 Output::Send { to, message } => self.on_send(&to, message, context),
                 Output::Log(event) => self.on_log(*event, context),
                 Output::Save(snapshot) => self.on_save(*snapshot),
+                Output::Forgotten(records) => self.ledger = self.ledger.max(records.end),
                 Output::Done => {}
             }
         }

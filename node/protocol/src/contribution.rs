@@ -84,6 +84,13 @@ impl Contribution {
         core.outputs.push(Output::Compute(Job { mechanism, only_noise, ..job }));
     }
 
+    /// Noise and no data, for a masked round in which the others count on it.
+    pub(crate) fn begin_noise(&mut self, core: &mut Core, job: Job) {
+        *self = Self::Resounding { round: job.round };
+        let mechanism = core.settings.mechanism.clone();
+        core.outputs.push(Output::Compute(Job { mechanism, only_noise: true, ..job }));
+    }
+
     /// The contribution is there: it must be recorded before anything else. An answer that nobody waits for is dropped, unsent. What has no data in it is
     /// given back and may be sent at once.
     pub(crate) fn on_computed(&mut self, core: &mut Core, computed: Computed) -> Option<Given> {
@@ -215,6 +222,16 @@ impl Budget {
             }
         }
         Ok(())
+    }
+
+    /// At least as many contributions as still fit, charged in full, beside `pending` ones that are not settled.
+    pub(crate) fn room(&self, settings: &Settings, pending: u32) -> u64 {
+        let room = |(rule, state): (&BudgetRule, &Spent)| {
+            let fits = (rule.limit - state.total(rule.scope)) / state.in_full - f64::from(pending);
+            // One more for what rounding hides; what is no number does not bound anything.
+            if fits.is_nan() { u64::MAX } else { (fits.max(0.0) as u64).saturating_add(1) }
+        };
+        settings.budget.iter().zip(&self.rules).map(room).min().unwrap_or(u64::MAX)
     }
 
     /// Whether one more contribution to a masked round fits.

@@ -29,7 +29,7 @@
 //!             }
 //!             Output::Record(record) => inputs.push(Input::Recorded(record.id)), // after it is on disk
 //!             Output::Done => done = true,
-//!             Output::Send { .. } | Output::Log(_) | Output::Save(_) => {}
+//!             Output::Send { .. } | Output::Log(_) | Output::Save(_) | Output::Forgotten(_) => {}
 //!         }
 //!     }
 //! }
@@ -69,7 +69,7 @@ pub use algorithm::{Algorithm, gossip, rounds, walk};
 use log::event;
 pub use log::{FaultKind, LogLine, RunEvent};
 pub use message::{Body, Message};
-pub use node::{Input, Node, Output, Record, Snapshot};
+pub use node::{Disk, Input, Node, Output, Record, Snapshot, UNKNOWN_ROUND};
 pub use numbers::{Load, Numbers, Words};
 pub use recipients::Recipients;
 pub use result::RunResult;

@@ -6,7 +6,7 @@ use privacy::event::DpEvent;
 use privacy::noise::NoiseSource;
 use serde::{Deserialize, Serialize};
 
-use crate::agreement::{Certificate, Credentials, Memory};
+use crate::agreement::{Certificate, Credentials, KeptReserves, Memory};
 use crate::algorithm::{Algorithm, Machine};
 use crate::core::Core;
 use crate::event::RunEvent;
@@ -47,6 +47,9 @@ pub enum Output {
     Compute(Job),
     /// Make this durable, then answer with [`Input::Recorded`].
     Record(Record),
+    /// The disk is old: the others know of records of these numbers that are not on it. Write each of them down, durably before any later record, as a
+    /// contribution of which nothing is known ([`UNKNOWN_ROUND`]). It is charged in full.
+    Forgotten(std::ops::Range<u64>),
     /// Send a message, to each of the recipients in their order.
     Send {
         /// To whom.
@@ -60,6 +63,21 @@ pub enum Output {
     Save(Box<Snapshot>),
     /// The run is over for this node; it still answers others.
     Done,
+}
+
+/// The round of a contribution that nobody remembers: no line of a log is about it.
+pub const UNKNOWN_ROUND: u32 = u32::MAX;
+
+/// What a driver knows of the disk from which a node comes back.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Disk {
+    /// The last one: something that is not restored with it says so.
+    #[default]
+    Sure,
+    /// It may be an old copy.
+    Unsure,
+    /// It is an old copy.
+    Old,
 }
 
 /// A privacy event that must be durable before what it stands for is sent.
@@ -97,6 +115,8 @@ pub struct Snapshot {
     pub before: Option<Values>,
     /// What the node signed about the next decision, and the last one with its proof.
     pub agreement: Option<Arc<Memory>>,
+    /// What it reserved, and holds of others.
+    pub reserves: KeptReserves,
 }
 
 impl Snapshot {
@@ -123,6 +143,7 @@ impl Snapshot {
             spent: Vec::new(),
             before: None,
             agreement: None,
+            reserves: KeptReserves::default(),
         }
     }
 }
@@ -171,6 +192,13 @@ impl Node {
     pub fn restored(mut self, snapshot: &Snapshot, records: u64) -> Self {
         self.core.restore(snapshot, records);
         self.machine.restore(&self.core.settings, snapshot);
+        self
+    }
+
+    /// Says what is known of the disk; without, it is taken to be the last one.
+    #[must_use]
+    pub fn with_disk(mut self, disk: Disk) -> Self {
+        self.machine.found(disk);
         self
     }
 

@@ -182,6 +182,7 @@ impl Agreement {
         self.awaiting = None;
         self.holding = None;
         self.early = None;
+        self.recount_reserve();
         self.persist();
         self.outputs.push_back(Output::Decided(decided));
     }

@@ -40,6 +40,8 @@ pub enum Input {
     },
     /// I want to make records up to this number.
     Reserve(u64),
+    /// I came back, or begin: what do the others hold of mine?
+    Recall,
     /// [`Agreement::wake_at`] has come.
     Tick,
 }
@@ -160,6 +162,7 @@ impl Agreement {
     /// Member `me` before the first decision.
     pub fn new(charter: Arc<Charter>, keys: Arc<dyn Keys>, me: PeerIx) -> Self {
         let decision = charter.genesis();
+        let charter_rounds = charter.terms().rounds;
         Self {
             charter,
             keys,
@@ -176,7 +179,7 @@ impl Agreement {
             holding: None,
             knocks: Knocks::default(),
             answers: Answers::default(),
-            reserves: Reserves::new(me),
+            reserves: Reserves::new(me, charter_rounds),
             early: None,
             outputs: VecDeque::new(),
         }
@@ -213,11 +216,16 @@ impl Agreement {
     /// decide, and speaks again after that.
     #[must_use]
     pub fn mute(mut self) -> Self {
+        self.fall_silent();
+        self
+    }
+
+    /// As [`mute`](Self::mute), from now on.
+    pub fn fall_silent(&mut self) {
         self.mute = true;
         self.assembly = None;
         self.standings.clear();
         self.ask_all_for_decision();
-        self
     }
 
     /// The decision that began the current epoch.
@@ -255,6 +263,7 @@ impl Agreement {
             Input::Holding(version) => self.on_holding(version),
             Input::Stop { before } => self.on_stop(before),
             Input::Reserve(records) => self.on_reserve(records),
+            Input::Recall => self.on_recall(),
             Input::Tick => self.on_tick(),
         }
     }
@@ -271,7 +280,7 @@ impl Agreement {
             None => assembly.again.min(assembly.until),
         });
         let mute = self.mute.then(|| self.answers.next_question());
-        assembly.into_iter().chain(mute).chain(self.reserves.wake_at()).min()
+        assembly.into_iter().chain(mute).chain(self.reserves_wake_at()).min()
     }
 
     fn on_tick(&mut self) {

@@ -65,7 +65,7 @@ pub use proof::{Proof, Twice, Unjustified};
 pub use quorum::{Electorate, hostile_by_default};
 pub use records::{Heard, RoundRecord, StepRecord, Trouble, TroubleKind, sum_statement};
 pub(crate) use records::{OPEN, PASSED, SETS, open_step, set_fingerprint};
-pub use reserve::{Reserve, ReserveHeld, Reserves, block_of};
+pub use reserve::{KeptReserves, Recalled, Reserve, ReserveHeld, Reserves, block_of, first_block};
 pub use sealed::{Place, Sealed};
 pub use statements::{Lock, Locked, Named, Propose, Standing, TokenCopy, Turn, Voice};
 

@@ -1,13 +1,16 @@
 //! Old disks: a member makes no record beyond what a quorum has heard it reserve, so a restored folder cannot
 //! make it forget what it spent.
 //!
-//! Records beyond K wait until q members hold the [`Reserve`] of the next block. A member that comes back
-//! asks for its K: what it may have released since its last record is at most that. Only its own key raises
-//! K.
+//! Records beyond K wait until q members hold the [`Reserve`] of the next block; the first block is everybody's.
+//! A member that comes back asks for its K: what it may have released since its last record is at most that. Only
+//! its own key raises K.
+//!
+//! Who comes back counts for nothing itself: q − 1 others held its reserve, so among any n + f + 1 − q others is an honest
+//! one that did ([`Recalled::Sure`]).
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::codec::{Wire, wire};
+use super::codec::{CodecError, Wire, wire};
 use super::keys::{Keys, Kind, Signature, Statement};
 use super::machine::{Agreement, Fault, Output};
 use super::message::Message;
@@ -42,6 +45,19 @@ impl Reserve {
         Statement { kind: Kind::Reserve, epoch: 0, electorate: Fingerprint::default(), view: 0, content }
     }
 
+    /// Some of them, for the disk.
+    pub fn to_bytes(reserves: &[Self]) -> Vec<u8> {
+        Wire::to_bytes(&reserves.to_vec())
+    }
+
+    /// From the disk.
+    ///
+    /// # Errors
+    /// Bytes that are none.
+    pub fn from_bytes(bytes: &[u8]) -> Result<Vec<Self>, CodecError> {
+        <Vec<Self> as Wire>::from_bytes(bytes)
+    }
+
     fn is_signed(&self, charter: &Charter, keys: &dyn Keys) -> bool {
         keys.verifies(self.by, &Self::statement(self.records).bytes(charter), &self.signature)
     }
@@ -53,6 +69,39 @@ pub fn block_of(rounds: u32) -> u64 {
     u64::from(rounds.div_ceil(100).clamp(1, 64))
 }
 
+/// Records beside those of a block, so that nobody waits: a reserve is on its way for a round, and on the disks of
+/// its holders with their records of the next.
+const ON_THE_WAY: u64 = 3;
+
+/// What every member may record before a quorum holds a reserve of it: as much as it is charged with if it cannot
+/// tell.
+pub fn first_block(rounds: u32) -> u64 {
+    block_of(rounds) + ON_THE_WAY
+}
+
+/// How much is known of the reserves of a member that came back.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Recalled {
+    /// Too few have answered.
+    Few,
+    /// As many as decide, this member among them, which may have forgotten: nothing is hidden while its disk is not
+    /// old.
+    Quorum,
+    /// Among those who answered is an honest one that held its largest reserve.
+    Sure,
+    /// All have answered.
+    All,
+}
+
+/// Reserves as a snapshot keeps them.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct KeptReserves {
+    /// Of this member and of others.
+    pub held: Vec<Reserve>,
+    /// Grows where a snapshot must be durable before what follows it is sent: that others' are held is about to be said.
+    pub promised: u32,
+}
+
 /// The reserves that a member holds, of itself and of others. One of each: bounded.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct Reserves {
@@ -61,17 +110,42 @@ pub struct Reserves {
     /// Who holds mine.
     holders: BTreeSet<PeerIx>,
     reserved: u64,
+    rounds: u32,
+    /// Whether what others hold of mine is to be found out, and who has said it.
+    recalling: bool,
+    answered: BTreeSet<PeerIx>,
     again: Time,
 }
 
 impl Reserves {
-    pub(super) fn new(me: PeerIx) -> Self {
-        Self { me, held: BTreeMap::new(), holders: BTreeSet::new(), reserved: 0, again: Time(0) }
+    pub(super) fn new(me: PeerIx, rounds: u32) -> Self {
+        Self {
+            me,
+            held: BTreeMap::new(),
+            holders: BTreeSet::new(),
+            reserved: first_block(rounds),
+            rounds,
+            recalling: false,
+            answered: BTreeSet::new(),
+            again: Time(0),
+        }
     }
 
     /// Up to where a quorum holds mine.
     pub fn reserved(&self) -> u64 {
         self.reserved
+    }
+
+    /// Up to where I have asked for records, or am known to have.
+    pub fn asked(&self) -> u64 {
+        self.mine().map_or(0, |mine| mine.records).max(first_block(self.rounds))
+    }
+
+    /// What to ask for by whoever has made so many records, half a block before it is needed, if it has `room` for as many more.
+    pub fn wanted(&self, records: u64, room: u64) -> Option<u64> {
+        let block = block_of(self.rounds);
+        let more = |count: u64| records.saturating_add(room.min(count));
+        (self.asked() < more(block / 2 + ON_THE_WAY)).then(|| more(block + ON_THE_WAY))
     }
 
     /// All that are held, to be kept with the ledger.
@@ -81,10 +155,6 @@ impl Reserves {
 
     fn mine(&self) -> Option<&Reserve> {
         self.held.get(&self.me)
-    }
-
-    pub(super) fn wake_at(&self) -> Option<Time> {
-        self.mine().is_some_and(|mine| mine.records > self.reserved).then_some(self.again)
     }
 }
 
@@ -96,19 +166,71 @@ impl Agreement {
 
     /// Takes back reserves that were kept.
     pub fn restore_reserves(&mut self, held: impl IntoIterator<Item = Reserve>) {
-        for reserve in held {
-            self.keep(reserve);
+        self.reserves.held.extend(held.into_iter().map(|reserve| (reserve.by, reserve)));
+    }
+
+    /// How many of those who decide have said what they hold of mine, since I [asked](super::Input::Recall).
+    pub fn recalled(&self) -> Recalled {
+        let electorate = &self.decision.electorate;
+        let (votes, quorum) = (electorate.votes.len(), electorate.quorum());
+        let others = electorate.votes.iter().filter(|&&member| member != self.me);
+        let answered = others.clone().filter(|member| self.reserves.answered.contains(member)).count();
+        if answered == others.count() {
+            Recalled::All
+        } else if answered + quorum > votes + electorate.hostile as usize {
+            Recalled::Sure
+        } else if answered + 1 >= quorum {
+            Recalled::Quorum
+        } else {
+            Recalled::Few
         }
     }
 
-    pub(super) fn on_reserve(&mut self, records: u64) {
+    /// Who has a vote and has not said what it holds of mine.
+    pub fn not_recalled(&self) -> Vec<PeerIx> {
+        let silent = |member: &PeerIx| *member != self.me && !self.reserves.answered.contains(member);
+        self.decision.electorate.votes.iter().copied().filter(silent).collect()
+    }
+
+    pub(super) fn reserves_wake_at(&self) -> Option<Time> {
+        let asks = self.reserves.mine().is_some_and(|mine| mine.records > self.reserves.reserved);
+        let recalls = self.reserves.recalling && self.recalled() < Recalled::Sure;
+        (asks || recalls).then_some(self.reserves.again)
+    }
+
+    fn own_reserve(&self, records: u64) -> Reserve {
         let statement = Reserve::statement(records);
-        let reserve =
-            Reserve { by: self.me, records, signature: self.keys.sign(&statement.bytes(&self.charter)) };
+        Reserve { by: self.me, records, signature: self.keys.sign(&statement.bytes(&self.charter)) }
+    }
+
+    pub(super) fn on_reserve(&mut self, records: u64) {
+        let reserve = self.own_reserve(records);
         if self.keep(reserve) {
             self.reserves.holders = BTreeSet::from([self.me]);
             self.say_reserve(reserve);
         }
+    }
+
+    pub(super) fn on_recall(&mut self) {
+        let reserve = match self.reserves.mine() {
+            Some(&mine) => mine,
+            None => self.own_reserve(self.reserves.asked()),
+        };
+        self.keep(reserve);
+        self.reserves.holders = BTreeSet::from([self.me]);
+        self.reserves.recalling = true;
+        self.reserves.answered.clear();
+        self.say_reserve(reserve);
+    }
+
+    /// Others decide from now on: what they do not hold is reserved no more.
+    pub(super) fn recount_reserve(&mut self) {
+        let votes = &self.decision.electorate;
+        let holders = self.reserves.holders.iter().filter(|&&member| votes.has(member)).count();
+        if holders < votes.quorum() {
+            self.reserves.reserved = first_block(self.reserves.rounds);
+        }
+        self.count_holders();
     }
 
     fn say_reserve(&mut self, reserve: Reserve) {
@@ -118,7 +240,7 @@ impl Agreement {
     }
 
     pub(super) fn repeat_reserve(&mut self) {
-        if self.reserves.wake_at().is_some_and(|again| self.now >= again)
+        if self.reserves_wake_at().is_some_and(|again| self.now >= again)
             && let Some(&mine) = self.reserves.mine()
         {
             self.say_reserve(mine);
@@ -136,8 +258,8 @@ impl Agreement {
     }
 
     pub(super) fn on_reserve_of(&mut self, from: PeerIx, reserve: &Reserve) {
-        let (charter, keys) = self.tools();
-        if reserve.by != from || !reserve.is_signed(charter, keys) {
+        // Its link proves whose it is; the signature is for its author, who looks at it where it is more than it knows.
+        if reserve.by != from {
             return self.fault(from, Fault::Forged);
         }
         self.keep(*reserve);
@@ -150,17 +272,19 @@ impl Agreement {
     pub(super) fn on_reserve_held(&mut self, from: PeerIx, held: &ReserveHeld) {
         let Some(reserve) = held.reserve.filter(|reserve| reserve.by == self.me) else { return };
         let (charter, keys) = self.tools();
-        if !reserve.is_signed(charter, keys) {
+        if self.reserves.mine() != Some(&reserve) && !reserve.is_signed(charter, keys) {
             return self.fault(from, Fault::Forged);
         }
+        if reserve.records < self.reserves.asked() {
+            return; // It answers what I said before.
+        }
+        self.reserves.answered.insert(from);
         // Larger than what I know: my disk is old. Mine from now on, and to be told to everybody again.
         if self.keep(reserve) {
             self.reserves.holders = BTreeSet::from([self.me]);
         }
-        if self.reserves.mine().is_some_and(|mine| mine.records == reserve.records) {
-            self.reserves.holders.insert(from);
-            self.count_holders();
-        }
+        self.reserves.holders.insert(from);
+        self.count_holders();
     }
 
     fn count_holders(&mut self) {

@@ -3,7 +3,7 @@
 use crate::agreement::{Certificate, Credentials};
 use crate::core::Core;
 use crate::masks::{Lie, Masks};
-use crate::node::{Input, Snapshot};
+use crate::node::{Disk, Input, Snapshot};
 use crate::settings::Settings;
 use crate::{PeerIx, Time};
 
@@ -20,6 +20,9 @@ pub(crate) trait Machine: Send {
 
     /// Who this participant is to the others, where decisions are signed.
     fn enroll(&mut self, _credentials: Credentials) {}
+
+    /// What the driver knows of the disk from which it comes back.
+    fn found(&mut self, _disk: Disk) {}
 
     /// What proves the last decision.
     fn certificate(&self) -> Option<&Certificate> {

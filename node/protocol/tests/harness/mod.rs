@@ -250,6 +250,7 @@ impl Net {
             }
             Output::Log(event) => self.log.push((node, *event)),
             Output::Save(snapshot) => self.saved[node as usize] = Some(*snapshot),
+            Output::Forgotten(records) => self.records[node as usize] = records.end,
             Output::Done => assert!(self.nodes[node as usize].is_done()),
         }
     }

@@ -16,8 +16,10 @@ use play::{Change, Played, play};
 use proptest::prelude::*;
 use proptest::strategy::ValueTree;
 use protocol::account::{Account, Shape};
+use protocol::agreement;
+use protocol::rounds::{Agreed, Say};
 use protocol::work::{Adjacency, Computed};
-use protocol::{Input, LogLine, Node, Output, RunEvent, Snapshot, Time};
+use protocol::{Body, Input, LogLine, Message, Node, Output, RunEvent, Snapshot, Time};
 
 const NODES: usize = 4;
 
@@ -92,6 +94,14 @@ fn random_operations_reach_releases_crashes_faults_and_the_end_of_the_budget() {
     assert_eq!(records, LIMIT, "some node spends all that it may");
 }
 
+/// What a node says that it makes at most.
+fn reserve_of(output: &Output) -> Option<agreement::Reserve> {
+    let Output::Send { message, .. } = output else { return None };
+    let Body::Rounds(Say::Agreement(said)) = &message.body else { return None };
+    let agreement::Message::Reserve(reserve) = *said.0 else { return None };
+    Some(reserve)
+}
+
 /// A vote is saved while a record is on its way to the disk: the record is there when the node comes back, so it must be paid for.
 #[test]
 fn a_record_that_was_under_way_when_a_vote_was_saved_is_charged_after_a_crash() {
@@ -113,11 +123,25 @@ fn a_record_that_was_under_way_when_a_vote_was_saved_is_charged_after_a_crash() 
         let first = Snapshot::first(&settings);
         let mut back = Node::new(other, settings.clone(), None).restored(&first, 0);
         back.handle(Time(0), Input::Start);
+        // They ask what others hold of them before they speak.
+        let now = Time(settings.timeouts.resend);
+        back.handle(now, Input::Tick);
+        let asked: Vec<Output> = std::iter::from_fn(|| back.poll_output()).collect();
+        let reserve = asked.iter().find_map(reserve_of).unwrap();
+        for from in (0..NODES as u32).filter(|&from| from != other) {
+            let held = agreement::ReserveHeld { reserve: Some(reserve) };
+            let body = Say::Agreement(Agreed(Arc::new(agreement::Message::ReserveHeld(held)))).into();
+            let message = Message { run: settings.run, round: 0, step: 0, body, numbers: None };
+            back.handle(now, Input::Received { from, message });
+        }
+        let mut stood = false;
         while let Some(output) = back.poll_output() {
             if let Output::Send { message, .. } = output {
+                stood = true;
                 node.handle(Time(0), Input::Received { from: other, message });
             }
         }
+        assert!(stood, "it says where it stands");
     }
     let mut saved = None;
     while let Some(output) = node.poll_output() {

@@ -193,6 +193,19 @@ fn high_views_and_epochs_and_lone_calls_stop_nobody() {
     let first = Snapshot::first(&swarm.settings);
     let mut double = Node::new(3, swarm.settings.clone(), None).restored(&first, 0);
     double.handle(Time(0), Input::Start);
+    // First it asks what the others hold of it, once that is on its disk.
+    double.handle(Time(swarm.settings.timeouts.resend), Input::Tick);
+    let reserve = std::iter::from_fn(|| double.poll_output()).find_map(|output| match output {
+        Output::Send { message, .. } => match agreement(&message.body)? {
+            Statement::Reserve(reserve) => Some(*reserve),
+            _ => None,
+        },
+        _ => None,
+    });
+    for from in 0..3 {
+        let held = Statement::ReserveHeld(protocol::agreement::ReserveHeld { reserve });
+        double.handle(Time(swarm.settings.timeouts.resend), Input::Received { from, message: say(held) });
+    }
     while let Some(output) = double.poll_output() {
         if let Output::Send { message, .. } = output {
             standing.get_or_insert(message);

@@ -4,6 +4,7 @@
 
 mod budgets;
 mod findings;
+mod old_disks;
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -137,6 +138,10 @@ impl Swarm {
             }
             Output::Log(event) => self.log.push((of, *event)),
             Output::Save(snapshot) => self.saved[of as usize] = Some(*snapshot),
+            Output::Forgotten(records) => {
+                assert_eq!(records.start, self.records[of as usize], "records have no gaps");
+                self.records[of as usize] = records.end;
+            }
             Output::Done => {}
         }
     }

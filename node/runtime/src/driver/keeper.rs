@@ -1,5 +1,6 @@
 //! The thread that writes the ledger, so that the disk never holds up the network.
 
+use privacy::event::DpEvent;
 use protocol::{Record, Snapshot};
 use tokio::sync::mpsc;
 
@@ -11,6 +12,8 @@ enum Item {
     Begun(Begun),
     /// With the snapshot before it, where there is one that is not on disk.
     Record(Record, Option<Snapshot>),
+    /// Records that were made and forgotten, each of which was this release.
+    Forgotten(std::ops::Range<u64>, DpEvent),
     Finished(Option<Snapshot>),
     /// To be on disk when the answer comes.
     Promise(Snapshot, std::sync::mpsc::SyncSender<()>),
@@ -36,6 +39,9 @@ impl Keeper {
                     Item::Begun(begun) => ledger.begin(begun).err().map(Err),
                     Item::Record(record, before) => {
                         Some(ledger.record(record, before.as_ref()).map(|()| record.id))
+                    }
+                    Item::Forgotten(missing, release) => {
+                        ledger.forget(missing.clone(), release).err().map(Err)
                     }
                     Item::Finished(last) => ledger.finish(last.as_ref()).err().map(Err),
                     Item::Promise(snapshot, answer) => match ledger.save(snapshot) {
@@ -64,6 +70,11 @@ impl Keeper {
     pub(crate) fn record(&mut self, record: Record) {
         let before = self.waiting.take();
         self.give(Item::Record(record, before));
+    }
+
+    /// In front of every later record.
+    pub(crate) fn forgotten(&self, missing: std::ops::Range<u64>, release: DpEvent) {
+        self.give(Item::Forgotten(missing, release));
     }
 
     /// To be on disk with the next record: after a crash in between, what the older one does not know is charged in full.

@@ -127,8 +127,8 @@ pub struct Driver {
     me: PeerId,
     /// Of the identity.
     seed: [u8; 32],
-    /// The file that says that it is to leave.
-    leave: PathBuf,
+    /// Its folder.
+    state: PathBuf,
     message_noise: MessageNoise,
     links: BTreeMap<PeerId, Link>,
     complaints: Complaints,
@@ -200,11 +200,11 @@ impl Driver {
             journal,
             me,
             seed,
-            leave: state.join(LEAVE),
             message_noise,
             links: BTreeMap::new(),
             complaints: Complaints::default(),
             objectors: BTreeSet::new(),
+            state,
             stage: Stage::Gathering {
                 gathering,
                 early: Early::new(setup.settings.initial.len()),
@@ -309,7 +309,11 @@ impl Driver {
     fn resume(&mut self) -> Result<bool, DriverError> {
         let Stage::Gathering { ledger_has, .. } = &mut self.stage else { return Ok(false) };
         let found = std::mem::take(ledger_has.as_mut());
-        let Some(begun) = found.begun.clone() else { return Ok(false) };
+        let Some(begun) = found.begun.clone() else {
+            // Where records were counted that are not here, it comes back with nothing.
+            **ledger_has = found;
+            return Ok(false);
+        };
         self.status.send_modify(|status| status.recorded = found.records);
         if found.finished {
             // The last snapshot is of the beginning of the last round.
@@ -328,6 +332,13 @@ impl Driver {
     }
 
     fn begin(&mut self, begun: Begun, found: Option<&Found>) -> Result<(), DriverError> {
+        let emptied = match &mut self.stage {
+            Stage::Gathering { ledger_has, .. } if ledger_has.records > 0 => {
+                Some(std::mem::take(&mut **ledger_has))
+            }
+            _ => None,
+        };
+        let found = found.or(emptied.as_ref());
         let me = begun.roster.position(&self.me).ok_or(DriverError::Outsider)?;
         let clock = Clock::since(begun.at);
         self.control.begin(running(&begun));
@@ -339,7 +350,7 @@ impl Driver {
         let session = Session::new(place, &self.setup.settings, noise, masks, clock, (credentials, found));
         let stage = std::mem::replace(&mut self.stage, Stage::Running(Box::new(session)));
         let private_noise = self.message_noise.is_private();
-        let line = match found {
+        let line = match found.filter(|found| found.begun.is_some()) {
             None => self.setup.first_line("libp2p", env!("CARGO_PKG_VERSION"), private_noise),
             Some(_) => {
                 LogLine { time: clock.now(), node: Some(me), event: RunEvent::Resumed { private_noise } }
@@ -364,7 +375,7 @@ impl Driver {
     fn leave_if_asked(&mut self) {
         if let Stage::Running(session) = &mut self.stage
             && !session.leaves
-            && self.leave.is_file()
+            && self.state.join(LEAVE).is_file()
         {
             session.leaves = true;
             session.handle(Input::Leave);

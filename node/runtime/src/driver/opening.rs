@@ -71,16 +71,17 @@ fn check_noise(noise: &MessageNoise, found: &Found, state: &Path) -> Result<(), 
 
 /// What a person should know of a state that is older than what was sent.
 pub(super) fn forgotten(found: &Found, state: &Path) -> Option<String> {
-    if found.forgotten == 0 {
-        return None;
-    }
+    (found.forgotten > 0).then(|| old_disk(state, found.forgotten))
+}
+
+/// So many contributions were made and are not in the folder.
+pub(super) fn old_disk(state: &Path, forgotten: u64) -> String {
     let text = format!(
-        "the state in `{}` is older than what this node has sent: {} contributions were not in its ledger, and are charged in full",
+        "the state in `{}` is older than what this node has sent: {forgotten} contributions were not in its ledger, and are charged in full",
         state.display(),
-        found.forgotten
     );
     tracing::warn!("{text}");
-    Some(text)
+    text
 }
 
 /// Where a node stands that found this in its ledger.

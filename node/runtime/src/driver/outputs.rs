@@ -24,6 +24,7 @@ impl Driver {
                 Output::Send { to, message } => self.on_send(&to, &message)?,
                 Output::Log(event) => self.on_log(*event)?,
                 Output::Save(snapshot) => self.on_save(*snapshot)?,
+                Output::Forgotten(records) => self.on_forgotten(records),
                 Output::Done => self.on_done(),
             }
         }
@@ -50,6 +51,13 @@ impl Driver {
     fn on_record(&mut self, record: Record) {
         self.status.send_if_modified(Status::on_record);
         self.keeper.record(record);
+    }
+
+    /// The others know of more than this disk does.
+    fn on_forgotten(&mut self, records: std::ops::Range<u64>) {
+        let text = super::opening::old_disk(&self.state, records.end - records.start);
+        self.status.send_modify(|status| status.notice = Some(text));
+        self.keeper.forgotten(records, self.setup.settings.release.clone());
     }
 
     fn on_send(&mut self, to: &[PeerIx], message: &Message) -> Result<(), DriverError> {

@@ -82,6 +82,7 @@ impl Session {
         let node = Node::new(me, Arc::clone(&settings), message_noise).with_credentials(credentials);
         let mut node = node.with_masks(masks);
         if let Some(found) = found {
+            node = node.with_disk(found.disk());
             let saved = found.snapshot.clone().unwrap_or_else(|| Snapshot::first(&settings));
             node = node.restored(&saved.with_unknown(&settings, found.unknown), found.records);
         }
@@ -109,6 +110,7 @@ impl Session {
         let saved = self.saved.as_ref();
         snapshot.agreement != saved.and_then(|saved| saved.agreement.clone())
             || snapshot.members != saved.map_or(&[][..], |saved| &saved.members)
+            || snapshot.reserves.promised != saved.map_or(0, |saved| saved.reserves.promised)
     }
 
     /// The last decision with all that proves it.

@@ -6,14 +6,11 @@
 use std::path::Path;
 
 use privacy::event::DpEvent;
-use protocol::Record;
+use protocol::{Record, UNKNOWN_ROUND};
 use redb::ReadableTable;
 
 use super::count::{self, Count};
 use super::{Found, Ledger, LedgerError, META, Owner, RECORDS, seal};
-
-/// The round of a contribution that nobody remembers: no line of a log is about it.
-pub(super) const UNKNOWN_ROUND: u32 = u32::MAX;
 
 impl Ledger {
     /// Lets a folder outside of the node's count its records, and writes down what the ledger has forgotten: `release` is what one contribution was.
@@ -35,17 +32,30 @@ impl Ledger {
     ) -> Result<Self, LedgerError> {
         let count = Count::open(&count::file_in(folder, owner)?, owner)?;
         let missing = found.records..count.count();
+        found.counted = true;
         if !missing.is_empty() {
-            let as_planned = self.records()?.iter().all(|record| record.release == *release);
-            let release = if as_planned { release.clone() } else { DpEvent::NonPrivate };
             found.forgotten = missing.end - missing.start;
             found.unknown += found.forgotten;
             found.records = missing.end;
             // A run that was not over may go on; what an old copy says of its end is as old.
-            self.charge(missing, &release)?;
+            self.forget(missing, release)?;
         }
-        self.count(found.records)?;
         self.counted_by(count, found.records)
+    }
+
+    /// Writes down records that were made and are not in this ledger: `release` is what one contribution was. They are counted.
+    ///
+    /// # Guarantee
+    /// What was missing costs at least what it can have cost: `release`, or no bound at all where a known record was another one.
+    ///
+    /// # Errors
+    /// A ledger that cannot be read or written.
+    pub fn forget(&self, missing: std::ops::Range<u64>, release: &DpEvent) -> Result<(), LedgerError> {
+        let as_planned = self.records()?.iter().all(|record| record.release == *release);
+        let release = if as_planned { release.clone() } else { DpEvent::NonPrivate };
+        let end = missing.end;
+        self.charge(missing, &release)?;
+        self.count(end)
     }
 
     fn charge(&self, missing: std::ops::Range<u64>, release: &DpEvent) -> Result<(), LedgerError> {

@@ -23,8 +23,8 @@ pub use peek::{Checked, Peeked, check, peek};
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 
-use protocol::agreement::Memory;
-use protocol::{Digest, Record, Snapshot, Values};
+use protocol::agreement::{KeptReserves, Memory, Reserve};
+use protocol::{Digest, Disk, Record, Snapshot, UNKNOWN_ROUND, Values};
 use redb::{Builder, Database, Durability, ReadableDatabase, ReadableTable, TableDefinition};
 use serde::{Deserialize, Serialize};
 
@@ -95,9 +95,20 @@ pub struct Found {
     pub forgotten: u64,
     /// Of the records after the snapshot, those of which nothing is known: forgotten now, or at an earlier start.
     pub unknown: u64,
+    /// Whether a count outside of the folder says that this is all.
+    pub counted: bool,
 }
 
 impl Found {
+    /// What is known of the disk.
+    pub(crate) fn disk(&self) -> Disk {
+        match (self.forgotten, self.counted) {
+            (0, true) => Disk::Sure,
+            (0, false) => Disk::Unsure,
+            _ => Disk::Old,
+        }
+    }
+
     /// Forgets spendings in other units than these, so that they are charged anew and in full: a node's own limit may change between two starts.
     pub(crate) fn keep_units(&mut self, units: &[String]) {
         let Some(snapshot) = &mut self.snapshot else { return };
@@ -142,7 +153,7 @@ impl Ledger {
         ledger.claim(owner)?;
         let mut found = ledger.found()?;
         let since = found.snapshot.as_ref().map_or(0, |snapshot| snapshot.records);
-        let is_unknown = |record: &&Record| record.id >= since && record.round == forgotten::UNKNOWN_ROUND;
+        let is_unknown = |record: &&Record| record.id >= since && record.round == UNKNOWN_ROUND;
         found.unknown = contents.records.iter().filter(is_unknown).count() as u64;
         let count = Count::open(&folder.join(count::FILE), owner)?;
         check_count(&ledger.path, found.records, count.count())?;
@@ -231,6 +242,8 @@ impl Ledger {
             model: bytes(&snapshot.model),
             before: snapshot.before.as_ref().map(bytes),
             agreement: snapshot.agreement.as_ref().map(|memory| memory.to_bytes()),
+            reserves: (!snapshot.reserves.held.is_empty())
+                .then(|| Reserve::to_bytes(&snapshot.reserves.held)),
         })
     }
 
@@ -294,7 +307,7 @@ impl Ledger {
             let begun = bytes(meta.get("begun")?);
             let units = bytes(saved.get("units")?);
             let snapshot = (bytes(saved.get("header")?), bytes(saved.get("model")?));
-            let beside = (bytes(saved.get("before")?), bytes(saved.get("agreement")?));
+            let beside = [saved.get("before")?, saved.get("agreement")?, saved.get("reserves")?].map(bytes);
             Ok((last, begun, flags, units, (snapshot, beside)))
         })?;
         let begun = begun.map(|text| self.parse_begun(&text)).transpose()?;
@@ -312,6 +325,7 @@ impl Ledger {
             seeded,
             forgotten: 0,
             unknown: 0,
+            counted: false,
         })
     }
 
@@ -326,7 +340,7 @@ impl Ledger {
         &self,
         header: &[u8],
         model: &[u8],
-        (before, agreement): (Option<Vec<u8>>, Option<Vec<u8>>),
+        [before, agreement, reserves]: [Option<Vec<u8>>; 3],
     ) -> Result<Snapshot, LedgerError> {
         let header: SnapshotHeader =
             serde_json::from_slice(header).map_err(|error| self.damaged(error.to_string()))?;
@@ -340,7 +354,10 @@ impl Ledger {
         let agreement = memory.map_err(|error| self.damaged(format!("the memory of decisions: {error}")))?;
         // It was sent before, or follows from what was.
         let before = before.map(|bytes| Values::from_wire(numbers(&bytes)));
-        Ok(Snapshot { before, agreement: agreement.map(Arc::new), ..header.with(model) })
+        let held = reserves.map(|bytes| Reserve::from_bytes(&bytes)).transpose();
+        let held = held.map_err(|error| self.damaged(format!("reserves: {error}")))?.unwrap_or_default();
+        let reserves = KeptReserves { held, promised: 0 };
+        Ok(Snapshot { before, agreement: agreement.map(Arc::new), reserves, ..header.with(model) })
     }
 
     fn damaged(&self, what: String) -> LedgerError {

@@ -5,7 +5,9 @@ use std::path::{Path, PathBuf};
 use super::backend;
 use super::count;
 use super::examine::Contents;
-use super::forgotten::{UNKNOWN_ROUND, number};
+use protocol::UNKNOWN_ROUND;
+
+use super::forgotten::number;
 use super::{FILE, LedgerError, Owner, StoredBegun, check_count, examine, refused};
 use crate::identity::{Identity, Roster};
 use privacy::event::DpEvent;

@@ -1,5 +1,6 @@
 //! A snapshot as it is kept.
 
+use protocol::agreement::KeptReserves;
 use protocol::{Digest, PeerIx, Snapshot, Values};
 use serde::{Deserialize, Serialize};
 
@@ -12,6 +13,7 @@ pub(super) struct StoredSnapshot {
     pub(super) model: Vec<u8>,
     pub(super) before: Option<Vec<u8>>,
     pub(super) agreement: Option<Vec<u8>>,
+    pub(super) reserves: Option<Vec<u8>>,
 }
 
 impl StoredSnapshot {
@@ -20,7 +22,8 @@ impl StoredSnapshot {
         table.insert("units", self.units.as_bytes())?;
         table.insert("header", self.header.as_slice())?;
         table.insert("model", self.model.as_slice())?;
-        for (key, bytes) in [("before", &self.before), ("agreement", &self.agreement)] {
+        let beside = [("before", &self.before), ("agreement", &self.agreement), ("reserves", &self.reserves)];
+        for (key, bytes) in beside {
             match bytes {
                 Some(bytes) => drop(table.insert(key, bytes.as_slice())?),
                 None => drop(table.remove(key)?),
@@ -69,6 +72,7 @@ impl SnapshotHeader {
             spent: self.spent.into_iter().map(values).collect(),
             before: None,
             agreement: None,
+            reserves: KeptReserves::default(),
         }
     }
 }

@@ -22,6 +22,10 @@ fn snapshot() -> Snapshot {
         spent: vec![vec![0.1 + 0.2, f64::INFINITY], vec![]],
         before: Some(Values::from_wire(vec![0.5, 0.25, 1.0])),
         agreement: Some(Arc::new(Memory { view: 7, ..Memory::default() })),
+        reserves: KeptReserves {
+            held: vec![Reserve { by: 2, records: 70, signature: protocol::agreement::Signature([5; 64]) }],
+            promised: 0,
+        },
     }
 }
 

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use super::super::decision::Model;
 use super::super::message::Message;
-use super::super::reserve::block_of;
+use super::super::reserve::{Recalled, ReserveHeld, block_of, first_block};
 use super::super::{Agreement, Fault, Input, Memory, Output};
 use super::{Net, PlainKeys, a_model, begun, standing};
 use crate::PeerIx;
@@ -98,7 +98,8 @@ fn records_wait_for_a_quorum_and_an_old_disk_learns_what_it_reserved() {
         node.handle(now, Input::Received { from: holder as PeerIx, message: held });
         reserved.push(node.reserves().reserved());
     }
-    assert_eq!(reserved, [0, 10, 10], "three of four");
+    // A hundred rounds: the first block and what is on the way are free.
+    assert_eq!(reserved, [first_block(100), 10, 10], "three of four");
     // An old disk asks with what it knows, and is told more.
     let mut old = Agreement::new(net.charter.clone(), Arc::new(PlainKeys(0)), 0);
     old.handle(now, Input::Reserve(1));
@@ -121,4 +122,30 @@ fn nobody_raises_the_reserve_of_another() {
     }
     assert_eq!(net.nodes[1].as_ref().unwrap().reserves().held().count(), 0);
     assert_eq!(net.faults[0], [(3, Fault::Forged), (3, Fault::Forged)]);
+}
+
+/// n + f + 1 − q others: two quorums of the others, one that held the reserve and those who answer, have more than f in common.
+#[test]
+fn among_those_who_answer_is_an_honest_one_that_held_the_reserve() {
+    for (members, hostile, expected) in [
+        (3, 0, vec![Recalled::Quorum, Recalled::All]),
+        (4, 1, vec![Recalled::Few, Recalled::Quorum, Recalled::All]),
+        (5, 1, vec![Recalled::Few, Recalled::Few, Recalled::Sure, Recalled::All]),
+        (6, 1, vec![Recalled::Few, Recalled::Few, Recalled::Quorum, Recalled::Sure, Recalled::All]),
+    ] {
+        let net = Net::with(members, hostile);
+        let mut old = Agreement::new(net.charter.clone(), Arc::new(PlainKeys(0)), 0);
+        old.handle(net.now, Input::Recall);
+        let asked = std::iter::from_fn(|| old.poll_output()).find_map(|output| match output {
+            Output::SendAll(Message::Reserve(reserve)) => Some(reserve),
+            _ => None,
+        });
+        assert_eq!(asked.map(|reserve| reserve.records), Some(first_block(100)));
+        let heard = (1..members as PeerIx).map(|from| {
+            let message = Message::ReserveHeld(ReserveHeld { reserve: asked });
+            old.handle(net.now, Input::Received { from, message });
+            old.recalled()
+        });
+        assert_eq!(heard.collect::<Vec<_>>(), expected, "{members} members");
+    }
 }

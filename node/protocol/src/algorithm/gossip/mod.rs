@@ -311,6 +311,7 @@ impl Gossip {
             spent: core.budget.saved(0),
             before: None,
             agreement: None,
+            reserves: Default::default(),
         });
         self.begin_round(core);
     }

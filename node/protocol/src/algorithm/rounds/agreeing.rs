@@ -71,10 +71,11 @@ impl Rounds {
         if self.agreeing.machine.is_none() {
             let Credentials { charter, keys, .. } = self.credentials(core).clone();
             let fresh = Agreement::new(charter, keys, core.me);
-            let machine = match &self.agreeing.memory {
+            let mut machine = match &self.agreeing.memory {
                 Some(memory) => fresh.restored((**memory).clone()),
                 None => fresh,
             };
+            machine.restore_reserves(self.reserving.held());
             self.agreeing.machine = Some(Box::new(machine));
             self.tell_place(core);
         }
@@ -164,19 +165,20 @@ impl Rounds {
     }
 
     pub(super) fn on_agreement(&mut self, core: &mut Core, from: PeerIx, said: &Agreed) {
-        // Records are not reserved yet: who said that it holds a reserve must keep it.
-        let unused = matches!(*said.0, agreement::Message::Reserve(_) | agreement::Message::ReserveHeld(_));
-        if unused || self.agreeing.is_flooded(core, from) {
+        if self.agreeing.is_flooded(core, from)
+            || !self.reserving.hears(&self.phase, &said.0, core.settings.rounds)
+        {
             return;
         }
         let message = (*said.0).clone();
         self.agree(core, Input::Received { from, message });
     }
 
-    fn agree(&mut self, core: &mut Core, input: Input) {
+    pub(super) fn agree(&mut self, core: &mut Core, input: Input) {
         let now = core.now;
         self.machine(core).handle(now, input);
         self.drain(core);
+        self.on_recalled(core);
     }
 
     pub(super) fn agreement_tick(&mut self, core: &mut Core) {
@@ -234,11 +236,18 @@ impl Rounds {
                     self.agreeing.memory = Some(Arc::from(memory));
                     self.save(core);
                 }
+                Output::Send { to, message: answer @ agreement::Message::ReserveHeld(_) } => {
+                    self.hold_back(core, to.into(), answer);
+                }
                 Output::Send { to, message } => core.tell(to, (0, 0), agreed(message)),
                 Output::SendAll(message) => {
                     let (me, nodes) = (core.me, core.settings.nodes as PeerIx);
                     let others: Recipients = (0..nodes).filter(|&peer| peer != me).collect();
-                    core.tell(others, (0, 0), agreed(message));
+                    if matches!(message, agreement::Message::Reserve(_)) {
+                        self.hold_back(core, others, message);
+                    } else {
+                        core.tell(others, (0, 0), agreed(message));
+                    }
                 }
                 Output::Call { reason } => self.on_called(core, reason),
                 Output::Decided(decided) => self.begin_epoch(core, &decided.decision),
@@ -257,7 +266,8 @@ impl Rounds {
                     }
                 }
                 Output::Boundary(round) => self.agreeing.boundary = Some(round),
-                Output::KeepReserve(_) | Output::Reserved(_) => {}
+                Output::KeepReserve(reserve) => self.keep_reserve(core, reserve),
+                Output::Reserved(_) => self.contribute_now(core),
             }
         }
     }
@@ -273,7 +283,7 @@ impl Rounds {
         }
     }
 
-    fn on_missing(&mut self, core: &mut Core, missing: Vec<PeerIx>) {
+    pub(super) fn on_missing(&mut self, core: &mut Core, missing: Vec<PeerIx>) {
         if self.agreeing.missing != missing {
             self.agreeing.missing.clone_from(&missing);
             core.log(RunEvent::Waiting { missing });
@@ -312,12 +322,12 @@ impl Rounds {
         }
     }
 
-    /// Asks somebody who knows of a later epoch.
-    pub(super) fn ask_decision(&self, core: &mut Core, from: PeerIx) {
+    /// Asks somebody who knows of a later epoch, or all.
+    pub(super) fn ask_decision(&self, core: &mut Core, from: impl Into<Recipients>) {
         core.tell(from, (0, 0), agreed(agreement::Message::Ask(Ask::Decided(self.epoch))));
     }
 }
 
-fn agreed(message: agreement::Message) -> Say {
+pub(super) fn agreed(message: agreement::Message) -> Say {
     Say::Agreement(Agreed(Arc::new(message)))
 }

@@ -7,7 +7,7 @@ use super::{Lie, Masks, Phase, Rounds};
 use crate::agreement::{Certificate, Credentials, TroubleKind};
 use crate::algorithm::Machine;
 use crate::core::Core;
-use crate::node::{Input, Snapshot};
+use crate::node::{Disk, Input, Snapshot};
 use crate::settings::Settings;
 use crate::{PeerIx, Time};
 
@@ -23,6 +23,7 @@ impl Machine for Rounds {
         self.unused = snapshot.round + 1;
         self.round = snapshot.round;
         self.agreeing.memory.clone_from(&snapshot.agreement);
+        self.reserving.restore(snapshot);
         self.came_back = true;
     }
 
@@ -31,6 +32,10 @@ impl Machine for Rounds {
             self.members = Arc::new([]);
         }
         self.agreeing.credentials = Some(credentials);
+    }
+
+    fn found(&mut self, disk: Disk) {
+        self.reserving.found(disk);
     }
 
     fn certificate(&self) -> Option<&Certificate> {
@@ -70,11 +75,11 @@ impl Machine for Rounds {
                 exchange.waiting.map(|(_, patience)| patience.again.min(patience.until))
             }
             Phase::Hearing(patience) => Some(patience.again.min(patience.until)),
-            Phase::Assembling => Some(self.agreeing.ends),
+            Phase::Assembling | Phase::Recalling => Some(self.agreeing.ends),
             Phase::Fetching { patience, .. } => Some(patience.again.min(self.agreeing.ends)),
         };
         let agreement = self.agreeing.machine.as_ref().and_then(|machine| machine.wake_at());
-        own.into_iter().chain(agreement).min()
+        own.into_iter().chain(agreement).chain(self.reserving.wake_at(&self.phase)).min()
     }
 
     fn wear(&mut self, masks: Masks) {

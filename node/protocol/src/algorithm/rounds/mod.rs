@@ -28,6 +28,7 @@ mod messages;
 mod model;
 mod objections;
 mod plan;
+mod reserving;
 pub(crate) mod robust;
 mod say;
 mod settings;
@@ -57,6 +58,7 @@ use masks::Wearing;
 pub use masks::{Bared, Flaw, Hidden, Lie, MaskKey, MaskSecret, MaskSettings, Masks, inspection};
 use model::SharedModel;
 pub use model::first_model;
+use reserving::Reserving;
 pub(crate) use robust::{MOST_MEMBERS as MOST_ROBUST_MEMBERS, MOST_PARAMETERS as MOST_ROBUST_PARAMETERS};
 pub use robust::{Robust, Said, What};
 pub use say::{Agreed, KeyTold, Say, Sum};
@@ -90,6 +92,7 @@ pub(crate) struct Rounds {
     /// Rounds in the open.
     robust: robust::State,
     agreeing: Agreeing,
+    reserving: Reserving,
     came_back: bool,
     /// Masks, where the driver gave some.
     wearing: Option<Wearing>,
@@ -100,6 +103,8 @@ pub(crate) struct Rounds {
 enum Phase {
     /// Before the start.
     Waiting,
+    /// It came back, and asks what the others hold of it.
+    Recalling,
     /// Keys of members are not known yet.
     Meeting(Patience),
     /// The contribution is being computed or recorded.
@@ -143,6 +148,7 @@ impl Rounds {
             trace: Trace::default(),
             robust: robust::State::default(),
             agreeing: Agreeing::default(),
+            reserving: Reserving::default(),
             came_back: false,
             wearing: None,
             lies: None,
@@ -157,8 +163,13 @@ impl Rounds {
             let wanted = self.machine(core).decision().model;
             self.take_model(core, wanted);
         } else if self.came_back {
-            self.call_assembly(core, "this node came back", None);
+            if core.settings.certify {
+                self.recall(core, true);
+            } else {
+                self.call_assembly(core, "this node came back", None);
+            }
         } else if self.agreeing.credentials.as_ref().is_some_and(|it| it.charter.terms().seats.is_empty()) {
+            self.recall(core, false);
             self.call_assembly(core, "the run begins", None);
         } else {
             self.introduce(core, false);
@@ -192,6 +203,7 @@ impl Rounds {
         let fresh = self.round >= self.unused || core.settings.algorithm.is_masked();
         self.unused = self.unused.max(self.next_round);
         self.save(core);
+        self.reserve_ahead(core);
         if core.settings.certify {
             self.trace.begin(self.round);
         }
@@ -238,6 +250,9 @@ impl Rounds {
             Some(_) => self.members.iter().copied().filter(is_drawn).collect(),
             None => self.members.clone(),
         };
+        if !self.may_record(core) {
+            return; // Until a quorum holds the reserve.
+        }
         let pending = u32::from(self.settling.is_some());
         let params = Values::derived(self.model.params().to_vec());
         let job = Job { among: Some(among), ..Job::new(self.round, params) };
@@ -249,7 +264,13 @@ impl Rounds {
         }
     }
 
+    fn job(&self) -> Job {
+        let params = Values::derived(self.model.params().to_vec());
+        Job { among: Some(self.members.clone()), ..Job::new(self.round, params) }
+    }
+
     fn on_recorded(&mut self, core: &mut Core, id: u64) {
+        self.reserves_are_durable(core, id);
         let Some((round, values)) = self.contribution.on_recorded(core, id, (0, 0)) else { return };
         let contributing = matches!(self.phase, Phase::Contributing);
         let masked = core.settings.algorithm.is_masked();
@@ -381,8 +402,15 @@ impl Rounds {
 
     fn on_tick(&mut self, core: &mut Core) {
         self.agreement_tick(core);
+        self.reserving_tick(core);
         match &mut self.phase {
             Phase::Waiting | Phase::Contributing | Phase::Over => {}
+            Phase::Recalling if core.now >= self.agreeing.ends => {
+                let missing = self.machine(core).not_recalled();
+                self.on_missing(core, missing);
+                self.give_up(core);
+            }
+            Phase::Recalling => {}
             Phase::Meeting(_) => self.meeting_tick(core),
             Phase::Hearing(_) => self.hearing_tick(core),
             Phase::Exchanging(exchange) => {
@@ -410,7 +438,8 @@ impl Rounds {
     }
 
     /// A round boundary, or a vote: what must survive a crash.
-    fn save(&self, core: &mut Core) {
+    fn save(&mut self, core: &mut Core) {
+        let reserves = self.reserving.on_save(core.next_record);
         // A record that was asked for is among `records` below, so whoever comes back does not charge it again: it is charged here.
         // What masks hide is charged with its record.
         let recording = self.contribution.is_recording() && !core.settings.algorithm.is_masked();
@@ -426,6 +455,7 @@ impl Rounds {
             spent: core.budget.saved(pending),
             before: self.model.before().cloned(),
             agreement: self.agreeing.memory.clone(),
+            reserves,
         });
     }
 }

@@ -251,6 +251,7 @@ impl Walk {
                 spent: core.budget.saved(recording),
                 before: None,
                 agreement: None,
+                reserves: Default::default(),
             }
         });
     }
