@@ -96,7 +96,7 @@ impl Swarm {
                     self.mail.extend(to.iter().map(|&to| (to, me as PeerIx, message.clone())));
                     None
                 }
-                Output::Log(_) | Output::Save(_) | Output::Done => None,
+                Output::Log(_) | Output::Save(_) | Output::Forgotten(_) | Output::Done => None,
             };
             if let Some(input) = answer {
                 self.nodes[me].handle(self.now, input);

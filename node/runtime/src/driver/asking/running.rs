@@ -150,8 +150,8 @@ impl Driver {
                 Output::Record(record) => self.record_question(&record)?,
                 Output::Send { to, message } => self.send_of_question(&to, &message),
                 Output::Log(event) => self.note_of_question(*event),
-                // Nobody comes back to a question after a crash.
-                Output::Save(_) => {}
+                // Nobody comes back to a question after a crash, so nobody has forgotten anything of it.
+                Output::Save(_) | Output::Forgotten(_) => {}
                 Output::Done => return self.on_question_done(),
             }
         }
