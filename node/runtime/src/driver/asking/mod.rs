@@ -32,6 +32,8 @@ use running::Run;
 
 /// How long opinions are waited for.
 const OPINIONS: Duration = Duration::from_secs(5);
+/// How long opinions are waited for that come later than the beginning.
+const LATE: Duration = Duration::from_secs(2);
 /// How long an offer stands that nobody begins.
 const STANDS: Duration = Duration::from_secs(20);
 /// How often to look what has become of a question.
@@ -79,6 +81,8 @@ struct Current {
     reply: Option<oneshot::Sender<Reply>>,
     /// Whose earlier answer was asked for, and its digest.
     fetching: Option<[u8; 16]>,
+    /// Since when it is to begin, and whether with everybody: opinions of some are still on their way here.
+    begins: Option<(Instant, bool)>,
     run: Option<Run>,
 }
 
@@ -168,6 +172,9 @@ impl Driver {
         if current.run.is_some() {
             return self.tick_runs();
         }
+        if let Some((since, everybody)) = current.begins {
+            return if since.elapsed() >= LATE { self.begin_question(everybody) } else { self.tick_runs() };
+        }
         if current.reply.is_some() && waited >= OPINIONS {
             return self.decide();
         }
@@ -186,7 +193,7 @@ impl Driver {
         match said {
             Said::Offer(offer) => self.on_offer(peer, offer),
             Said::Opinion(opinion) => self.on_opinion(peer, opinion),
-            Said::Begin { id, everybody } if self.asking.is_current(&id) => self.begin_question(everybody),
+            Said::Begin { id, everybody } if self.asking.is_current(&id) => self.begin_when_heard(everybody),
             Said::Withdrawn { id } if self.asking.is_current(&id) => {
                 let asker = self.asking.current.as_ref().is_some_and(|current| current.asker == peer);
                 if asker && self.asking.current.as_ref().is_some_and(|current| current.run.is_none()) {
@@ -270,6 +277,11 @@ impl Current {
     /// What was asked.
     fn ask(&self) -> &Ask {
         self.question.ask()
+    }
+
+    /// How many members would add records, by what this node heard.
+    fn givers(&self) -> usize {
+        self.opinions.values().filter(|opinion| opinion.joins && opinion.declines.is_none()).count()
     }
 
     fn known(&self) -> impl Iterator<Item = Known> {

@@ -82,6 +82,7 @@ impl Driver {
             since,
             reply: None,
             fetching: None,
+            begins: None,
             run: None,
         });
         Ok((id, opinion))
@@ -100,17 +101,46 @@ impl Driver {
             // The first word counts.
             current.opinions.entry(peer).or_insert(opinion);
         }
-        self.decide_if_all_spoke()
+        match self.asking.current.as_ref().and_then(|current| current.begins) {
+            Some((_, everybody)) => self.begin_when_heard(everybody),
+            None => self.decide_if_all_spoke(),
+        }
+    }
+
+    /// The asker has heard enough; this node counts for itself, so it waits until it has heard all that are here, or enough of them.
+    pub(super) fn begin_when_heard(&mut self, everybody: bool) -> Result<(), DriverError> {
+        let (nodes, all) = (self.members(), self.all_spoke());
+        let Some(respondent) = &self.asking.respondent else { return Ok(()) };
+        let Some(current) = self.asking.current.as_mut().filter(|current| current.run.is_none()) else {
+            return Ok(());
+        };
+        if all || current.givers() >= respondent.rules.least(nodes) {
+            return self.begin_question(everybody);
+        }
+        current.begins.get_or_insert((Instant::now(), everybody));
+        Ok(())
+    }
+
+    fn members(&self) -> usize {
+        match &self.stage {
+            Stage::Running(session) => session.roster.len(),
+            Stage::Gathering { .. } => 0,
+        }
+    }
+
+    /// Whether every member that is here has said what it thinks.
+    fn all_spoke(&self) -> bool {
+        let (Some(current), Stage::Running(session)) = (&self.asking.current, &self.stage) else {
+            return false;
+        };
+        let here = |peer: &&PeerId| session.roster.position(peer).is_some();
+        self.links.keys().filter(here).all(|peer| current.opinions.contains_key(peer))
     }
 
     fn decide_if_all_spoke(&mut self) -> Result<(), DriverError> {
-        let (Some(current), Stage::Running(session)) = (&self.asking.current, &self.stage) else {
-            return Ok(());
-        };
+        let Some(current) = &self.asking.current else { return Ok(()) };
         let waits = current.reply.is_some() && current.run.is_none() && current.fetching.is_none();
-        let here = |peer: &&PeerId| session.roster.position(peer).is_some();
-        let spoke = |peer: &PeerId| current.opinions.contains_key(peer);
-        if waits && self.links.keys().filter(here).all(spoke) { self.decide() } else { Ok(()) }
+        if waits && self.all_spoke() { self.decide() } else { Ok(()) }
     }
 
     /// All have spoken, or had time to: a stored answer, a beginning, or a refusal with the reasons.
@@ -127,7 +157,7 @@ impl Driver {
             return self.take_stored(held);
         }
         let joins = current.opinions.values().filter(|opinion| opinion.joins).count();
-        let gives = current.opinions.values().filter(|o| o.joins && o.declines.is_none()).count();
+        let gives = current.givers();
         let (needed, quorum) = (respondent.rules.least(nodes), quorum(nodes, respondent.members.hostile));
         if gives < needed || joins < quorum {
             let what = if gives < needed {

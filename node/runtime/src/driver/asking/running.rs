@@ -68,8 +68,7 @@ impl Driver {
             return Ok(());
         }
         let gives = |peer| current.opinions.get(peer).is_some_and(|own| own.declines.is_none());
-        let count = current.opinions.values().filter(|o| o.joins && o.declines.is_none()).count();
-        let refuses = !gives(&self.me) || count < respondent.rules.least(roster.len());
+        let refuses = !gives(&self.me) || current.givers() < respondent.rules.least(roster.len());
         let id = run_of(current.id);
         let settings = current.question.settings(id, refuses);
         let terms = Terms {
