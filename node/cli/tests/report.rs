@@ -95,8 +95,11 @@ fn rows_are_those_of_the_run(run: &Path, report: &Value, result: &Value) {
     for (at, (row, point)) in rows.iter().zip(points).enumerate() {
         assert_eq!(cell(row, "round"), at as f64);
         assert!(cell(row, "train_loss") > 0.0);
-        assert_eq!(Some(cell(row, "epsilon_worst")), point["worst"].as_f64(), "round {at}");
-        assert_eq!(Some(cell(row, "epsilon_local")), point["local"].as_f64(), "round {at}");
+        for (column, name) in [("epsilon_worst", "worst"), ("epsilon_local", "local")] {
+            // To the last bits, which depend on the order of sums.
+            let [ours, theirs] = [cell(row, column), point[name].as_f64().unwrap()];
+            assert!((ours / theirs - 1.0).abs() < 1e-12, "round {at}: {ours} and {theirs}");
+        }
     }
     assert_eq!(Some(cell(&rows[5], "test_acc")), result["test_acc"].as_f64());
     assert!(cell(&rows[5], "bytes") > 0.0);
