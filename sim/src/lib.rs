@@ -49,5 +49,5 @@ mod world;
 pub use engine::{simulate, simulate_with};
 pub use error::SimError;
 pub use hooks::{Delivery, Due, Hook};
-pub use noise::{contribution_noise, message_noise, seeded_masks};
+pub use noise::{contribution_noise, mask_secret, message_noise, seeded_masks};
 pub use outcome::{Ended, Finished, Models, Observation, Options};
