@@ -1,16 +1,17 @@
 #!/usr/bin/env python3
 """Masked rounds beside plain ones and a curator: accuracy at equal ε, and time.
 
-    python3 benches/masked/bench.py [--murmur target/release/murmur] [--seeds 8]
+    python3 benches/masked/bench.py [--murmur target/release/murmur] [--seeds 8] [--only accuracy|time] [--nodes 8,64] [--parameters 650,100000]
 
 Accuracy on digits, mean and spread over seeds, all from the same program. `masked (one)` is planned against one member, `masked (third)` against fewer than a
-third together, which costs √(n/(n−c)) more noise; plain rounds and the curator have no such choice. Times of plain and masked take turns.
+third together, which costs √(n/(n−c)) more noise; plain rounds and the curator have no such choice. Times are those of
+`sim/examples/masked_round.rs`, beside the program (`cargo build --release -p murmuration-sim --example masked_round`), where the kinds take turns.
 """
 
 import argparse
 import json
+import pathlib
 import subprocess
-import time
 
 STORY = ["learning_rate=2", "rounds=160"]
 PLANS = {
@@ -35,19 +36,19 @@ def accuracy(program, nodes, epsilon, plan, seeds):
     return mean, spread
 
 
-def seconds(program, nodes, plan, rounds=20):
-    pairs = [f"nodes={nodes}", f"rounds={rounds}", "privacy.noise_multiplier=1"] + PLANS[plan]
-    start = time.monotonic()
-    murmur(program, pairs, "--out", "target/benches/runs")
-    return time.monotonic() - start
+def times(options):
+    program = pathlib.Path(options.murmur).parent / "examples" / "masked_round"
+    flags = [f"turns={options.turns}", f"nodes={options.nodes}", f"parameters={options.parameters}"]
+    done = subprocess.run([program, *flags], capture_output=True, text=True, check=True)
+    print("| nodes | parameters | masked by doubling / plain | by halving / plain | bytes a member: plain | doubling | halving |\n" + "|---" * 7 + "|")
+    for line in done.stdout.splitlines():
+        row = json.loads(line)
+        ratios = [f"{row[f'{kind}_to_plain']:.2f} ×" for kind in ("doubling", "halving")]
+        sizes = [f"{row[f'{kind}_bytes']:,}" for kind in ("plain", "doubling", "halving")]
+        print(f"| {row['nodes']} | {row['parameters']:,} | " + " | ".join(ratios + sizes) + " |")
 
 
-def main():
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--murmur", default="target/release/murmur")
-    parser.add_argument("--seeds", type=int, default=8)
-    parser.add_argument("--turns", type=int, default=3)
-    options = parser.parse_args()
+def accuracies(options):
     print("| nodes | ε | " + " | ".join(PLANS) + " | gap of masked (one) to central |")
     print("|---|---|" + "---|" * (len(PLANS) + 1))
     for nodes in (8, 64):
@@ -56,11 +57,21 @@ def main():
             cells = [f"{100 * mean:.1f} ± {100 * spread:.1f} %" for mean, spread in found.values()]
             gap = 100 * (found["central"][0] - found["masked (one)"][0])
             print(f"| {nodes} | {epsilon} | " + " | ".join(cells) + f" | {gap:.1f} points |", flush=True)
-    print("\n| nodes | masked / plain, whole simulation |\n|---|---|")
-    for nodes in (8, 64, 128):
-        turns = [(seconds(options.murmur, nodes, "masked (third)"), seconds(options.murmur, nodes, "plain")) for _ in range(options.turns)]
-        masked, plain = (min(column) for column in zip(*turns))
-        print(f"| {nodes} | {masked / plain:.2f} × |", flush=True)
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--murmur", default="target/release/murmur")
+    parser.add_argument("--seeds", type=int, default=8)
+    parser.add_argument("--turns", type=int, default=3)
+    parser.add_argument("--only", choices=["accuracy", "time"])
+    parser.add_argument("--nodes", default="8,64", help="of the times")
+    parser.add_argument("--parameters", default="650,100000", help="of the times")
+    options = parser.parse_args()
+    if options.only != "time":
+        accuracies(options)
+    if options.only != "accuracy":
+        times(options)
 
 
 if __name__ == "__main__":

@@ -50,5 +50,5 @@ pub use engine::{simulate, simulate_with};
 pub use error::SimError;
 pub use hooks::{Delivery, Due, Hook};
 pub use hostile::Liars;
-pub use noise::{contribution_noise, message_noise, seeded_masks};
+pub use noise::{contribution_noise, mask_secret, message_noise, seeded_masks};
 pub use outcome::{Ended, Finished, Models, Observation, Options};

@@ -25,11 +25,19 @@ pub fn message_noise(seed: u64, node: PeerIx, life: u32) -> SeededNoise {
 /// # Guarantee
 /// None, as [`contribution_noise`]: they are real, and anyone who knows the seed can take them off.
 pub fn seeded_masks(seed: u64, node: PeerIx, life: u32) -> Masks {
+    Masks::Real(mask_secret(seed, node, life))
+}
+
+/// The secret of [`seeded_masks`].
+///
+/// # Guarantee
+/// None, as there.
+pub fn mask_secret(seed: u64, node: PeerIx, life: u32) -> MaskSecret {
     let mut words = [0; 4];
     danger_from_seed(mix(seed, node, life), "masks").words(&mut words);
     let mut secret = [0; 32];
     secret.as_chunks_mut::<8>().0.iter_mut().zip(words).for_each(|(bytes, word)| *bytes = word.to_le_bytes());
-    Masks::Real(MaskSecret::new(secret))
+    MaskSecret::new(secret)
 }
 
 /// Words of masks that a round may take before they are left out.

@@ -117,6 +117,12 @@ async fn masked_rounds() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
+async fn masked_rounds_by_halving() {
+    let halving = "algorithm.exchange=halving";
+    both_end_with_the_same_bits(&["nodes=5", "rounds=6", "privacy.masking=pairwise", halving]).await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
 async fn masked_rounds_of_whole_nodes_in_wide_words() {
     let level = ["privacy.adjacency=node", "local_steps=2", "privacy.grid=64"];
     both_end_with_the_same_bits(&[&["nodes=4", "rounds=4", "privacy.masking=pairwise"], &level[..]].concat())

@@ -42,11 +42,17 @@ pub enum AuditError {
     /// A comparison of the simulator, which has no messages.
     #[error("`algorithm.kind = \"{0}\"` has no messages to audit")]
     NoMessages(&'static str),
-    /// Masked rounds, whose messages these attacks cannot read.
-    #[error(
-        "`privacy.masking = \"pairwise\"`: the attacks read sums in the clear, and do not audit masked rounds yet"
-    )]
-    Masked,
+    /// Masks are left in totals.
+    #[error("a round of an undisturbed run was void: masks do not cancel, or somebody left them out")]
+    Void,
+    /// Something to break that is not there.
+    #[error("`{what}` breaks nothing here: rounds are {masks}")]
+    NothingBroken {
+        /// What was to be broken.
+        what: &'static str,
+        /// Masked or not.
+        masks: &'static str,
+    },
     /// Fewer than two nodes.
     #[error("one node alone has no watcher")]
     Alone,
@@ -130,7 +136,12 @@ impl Hint for AuditError {
             Self::Trials { .. } => Some("`--trials 4000` takes a few seconds on a small scenario".into()),
             Self::Confidence(_) => Some("use `--confidence 0.95`".into()),
             Self::NoMessages(_) => Some("use rounds, gossip, walk or mean".into()),
-            Self::Masked => Some("audit the same run without masks: `--set privacy.masking=none`".into()),
+            Self::Void => Some(
+                "the keys, signs or rounds of streams differ between members: nothing but noise was seen"
+                    .into(),
+            ),
+            Self::NothingBroken { masks: "masked", .. } => Some("use `--set privacy.masking=none`".into()),
+            Self::NothingBroken { .. } => Some("use `--set privacy.masking=pairwise`".into()),
             Self::Alone => Some("use `--set nodes=4` or more".into()),
             Self::Log(error) => error.hint(),
             Self::ShortLog { .. } => {

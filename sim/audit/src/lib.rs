@@ -13,6 +13,7 @@ mod error;
 mod finding;
 mod linear;
 mod logged;
+mod masked;
 mod pair;
 mod parallel;
 pub mod report;
@@ -202,8 +203,10 @@ fn check(request: &Request) -> Result<(), AuditError> {
     if config.algorithm.kind.is_comparison() {
         return Err(AuditError::NoMessages(config.algorithm.kind.name()));
     }
-    if config.privacy.masking == Masking::Pairwise {
-        return Err(AuditError::Masked);
+    let masked = config.privacy.masking == Masking::Pairwise;
+    if let Some(sabotage) = request.sabotage.filter(|sabotage| !sabotage.applies(masked)) {
+        let masks = if masked { "masked" } else { "not masked" };
+        return Err(AuditError::NothingBroken { what: sabotage.name(), masks });
     }
     if config.nodes < 2 {
         return Err(AuditError::Alone);

@@ -2,6 +2,7 @@
 
 use privacy::clip::ClipNorm;
 use privacy::mechanisms::MechanismError;
+use protocol::masks::Flaw;
 use protocol::work::WorkSettings;
 
 /// How much larger than C the clip norm is that stands for none.
@@ -16,14 +17,32 @@ pub enum Sabotage {
     NoiseReused,
     /// Contributions are not clipped; the noise is that of the clip norm.
     ClipSkipped,
+    /// Masks: nodes other than the watched one add next to no noise, though it is counted on.
+    MemberWithoutNoise,
+    /// Masks: every other round uses the streams of the round before.
+    MaskKeyReused,
+    /// Masks: no round, and no model, in the keys of streams.
+    MaskRoundLeftOut,
+    /// Masks: one member has the wrong sign towards one other.
+    MaskWrongSign,
+    /// Masks: words are sent as they are.
+    WordsInClear,
 }
+
+/// What is left of the noise of who adds next to none.
+const LITTLE: f64 = 1e-3;
 
 impl Sabotage {
     /// All of them with their names.
-    pub const ALL: [(&'static str, Self); 3] = [
+    pub const ALL: [(&'static str, Self); 8] = [
         ("noise-halved", Self::NoiseHalved),
         ("noise-reused", Self::NoiseReused),
         ("clip-skipped", Self::ClipSkipped),
+        ("member-without-noise", Self::MemberWithoutNoise),
+        ("mask-key-reused", Self::MaskKeyReused),
+        ("mask-round-left-out", Self::MaskRoundLeftOut),
+        ("mask-wrong-sign", Self::MaskWrongSign),
+        ("words-in-clear", Self::WordsInClear),
     ];
 
     /// Its name.
@@ -31,20 +50,50 @@ impl Sabotage {
         Self::ALL.iter().find(|(_, kind)| *kind == self).map_or("", |(name, _)| name)
     }
 
-    /// How contributions are made when this is broken.
-    pub(crate) fn work(self, honest: &WorkSettings) -> Result<WorkSettings, MechanismError> {
+    /// How contributions are made when this is broken, by the watched node or by another.
+    pub(crate) fn work(self, honest: &WorkSettings, watched: bool) -> Result<WorkSettings, MechanismError> {
+        let with_noise =
+            |part: f64| WorkSettings { noise_multiplier: honest.noise_multiplier * part, ..honest.clone() };
         Ok(match self {
-            Self::NoiseHalved => {
-                WorkSettings { noise_multiplier: honest.noise_multiplier / 2.0, ..honest.clone() }
-            }
-            Self::NoiseReused => honest.clone(),
+            Self::NoiseHalved => with_noise(0.5),
+            Self::MemberWithoutNoise if !watched => with_noise(LITTLE),
             // Noise is in proportion to the clip norm, so that the product stays.
             Self::ClipSkipped => WorkSettings {
                 clip: ClipNorm::new(honest.clip.value() * UNCLIPPED)?,
                 noise_multiplier: honest.noise_multiplier / UNCLIPPED,
                 ..honest.clone()
             },
+            Self::NoiseReused
+            | Self::MemberWithoutNoise
+            | Self::MaskKeyReused
+            | Self::MaskRoundLeftOut
+            | Self::MaskWrongSign
+            | Self::WordsInClear => honest.clone(),
         })
+    }
+
+    /// Whether it breaks something in such a run: masks where there are some; a grid has no room for what is not clipped.
+    pub(crate) fn applies(self, masked: bool) -> bool {
+        match self {
+            Self::NoiseHalved | Self::NoiseReused => true,
+            Self::ClipSkipped => !masked,
+            Self::MemberWithoutNoise
+            | Self::MaskKeyReused
+            | Self::MaskRoundLeftOut
+            | Self::MaskWrongSign
+            | Self::WordsInClear => masked,
+        }
+    }
+
+    /// What is wrong with the masks.
+    pub(crate) fn flaw(self) -> Option<Flaw> {
+        match self {
+            Self::MaskKeyReused => Some(Flaw::KeyReused),
+            Self::MaskRoundLeftOut => Some(Flaw::RoundLeftOut),
+            Self::MaskWrongSign => Some(Flaw::WrongSign),
+            Self::WordsInClear => Some(Flaw::InClear),
+            Self::NoiseHalved | Self::NoiseReused | Self::ClipSkipped | Self::MemberWithoutNoise => None,
+        }
     }
 
     /// Which noise the `count`-th contribution of a node gets.

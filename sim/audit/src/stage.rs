@@ -1,17 +1,22 @@
 //! One run of a scenario with a chosen noise and chosen data, watched by one node: the view is what the real protocol delivered to it.
 
 use std::collections::BTreeMap;
-use std::sync::Mutex;
+use std::sync::{Arc, Mutex};
 
 use learn::data::Dataset;
 use learn::model::{Mean, Model};
 use learn::train::TrainError;
 use privacy::mechanisms::MechanismError;
+use privacy::mechanisms::grid::GridGaussian;
 use privacy::noise::NoiseSource;
-use protocol::work::{Adjacency, Computed, Desk, Given, Job, Room, Unit, WorkSettings, contribute};
+use protocol::masks::{Bared, Masks};
+use protocol::work::{
+    Adjacency, Computed, Desk, Given, Job, Mechanism, OnGrid, Room, Unit, WorkSettings, contribute,
+};
 use protocol::{LogLine, Numbers, PeerIx, Setup, Values};
 use sim::{
-    Delivery, Due, Finished, Hook, Options, SimError, contribution_noise, message_noise, simulate_with,
+    Delivery, Due, Finished, Hook, Options, SimError, contribution_noise, mask_secret, message_noise,
+    simulate_with,
 };
 
 use crate::sabotage::Sabotage;
@@ -21,8 +26,11 @@ use crate::sabotage::Sabotage;
 pub(crate) struct Scene {
     pub(crate) setup: Setup,
     pub(crate) sabotage: Option<Sabotage>,
-    /// How contributions of the nodes' own data are made.
-    own: WorkSettings,
+    /// How contributions are made: by the watched node, and by the others.
+    watched: WorkSettings,
+    others: WorkSettings,
+    /// Of masked rounds: noise on the grid for either.
+    on_grid: Vec<(f64, Mechanism)>,
     mean: Mean,
 }
 
@@ -70,6 +78,8 @@ pub(crate) struct Play<'a> {
 pub(crate) struct Played {
     /// Messages that a watcher received or sent.
     pub(crate) view: BTreeMap<Place, Vec<f32>>,
+    /// Of masked rounds: one word of every message, whoever received it.
+    pub(crate) words: BTreeMap<Place, i64>,
     /// Where they were asked for.
     pub(crate) contributions: Contributions,
     pub(crate) log: Vec<LogLine>,
@@ -80,9 +90,23 @@ impl Scene {
     pub(crate) fn new(setup: Setup, sabotage: Option<Sabotage>) -> Result<Self, MechanismError> {
         let setup = setup.without_loss();
         let honest = setup.work.as_ref();
-        let own = sabotage.map_or_else(|| Ok(honest.clone()), |sabotage| sabotage.work(honest))?;
+        let work = |watched| sabotage.map_or_else(|| Ok(honest.clone()), |it| it.work(honest, watched));
+        let (watched, others) = (work(true)?, work(false)?);
+        let on_grid = [&watched, &others].map(|work| weakened(&setup, work)).into_iter();
+        let on_grid = on_grid.collect::<Result<Vec<_>, _>>()?.into_iter().flatten().collect();
         let mean = Mean::new(setup.settings.initial.len()).expect("a model has parameters");
-        Ok(Self { own, mean, setup, sabotage })
+        Ok(Self { watched, others, on_grid, mean, setup, sabotage })
+    }
+
+    /// Whether rounds are masked.
+    pub(crate) fn is_masked(&self) -> bool {
+        self.setup.settings.algorithm.is_masked()
+    }
+
+    /// What a job's mechanism is for contributions of this kind: noise on a grid follows the noise multiplier.
+    fn mechanism(&self, of_job: &Mechanism, work: &WorkSettings) -> Mechanism {
+        let weakened = self.on_grid.iter().find(|(multiplier, _)| *multiplier == work.noise_multiplier);
+        weakened.map_or_else(|| of_job.clone(), |(_, mechanism)| mechanism.clone())
     }
 
     /// Parameters of the model.
@@ -96,7 +120,8 @@ impl Scene {
 
     /// Runs it once.
     pub(crate) fn play(&self, play: &Play<'_>) -> Result<Played, SimError> {
-        let stage = Stage { scene: self, play, view: Mutex::default(), contributions: Mutex::default() };
+        let (view, words, contributions) = Default::default();
+        let stage = Stage { scene: self, play, view, words, contributions };
         let mut log = Vec::new();
         let options = Options { threads: 1, ..Options::default() };
         let mut sink = |line: &LogLine| {
@@ -106,9 +131,24 @@ impl Scene {
         };
         let finished = simulate_with(&self.setup, &options, &stage, &mut sink, &mut |_| ())?;
         let view = stage.view.into_inner().expect("no holder panics");
+        let words = stage.words.into_inner().expect("no holder panics");
         let contributions = stage.contributions.into_inner().expect("no holder panics");
-        Ok(Played { view, contributions, log, finished })
+        Ok(Played { view, words, contributions, log, finished })
     }
+}
+
+/// The mechanism on a grid for a smaller noise multiplier than the run's, with the multiplier.
+fn weakened(setup: &Setup, work: &WorkSettings) -> Result<Option<(f64, Mechanism)>, MechanismError> {
+    let Mechanism::Grid(on) = &setup.settings.mechanism else { return Ok(None) };
+    let part = work.noise_multiplier / setup.work.noise_multiplier;
+    if part >= 1.0 {
+        return Ok(None);
+    }
+    let multiplier = on.mechanism.noise_multiplier() * part * (1.0 + 1e-9);
+    let mechanism =
+        GridGaussian::with_multiplier(*on.mechanism.grid(), multiplier, on.mechanism.sensitivity())?;
+    let on = OnGrid { mechanism, divisor: on.divisor };
+    Ok(Some((work.noise_multiplier, Mechanism::Grid(Arc::new(on)))))
 }
 
 /// At node level a row stands for the whole update: no local steps, the same clipping and noise.
@@ -123,6 +163,7 @@ struct Stage<'a> {
     scene: &'a Scene,
     play: &'a Play<'a>,
     view: Mutex<BTreeMap<Place, Vec<f32>>>,
+    words: Mutex<BTreeMap<Place, i64>>,
     contributions: Mutex<Contributions>,
 }
 
@@ -139,16 +180,17 @@ impl Stage<'_> {
         let count = scene.sabotage.map_or(due.count, |sabotage| sabotage.noise_of(due.count));
         let noise = &mut contribution_noise(self.play.seed, due.node, count);
         let model: &dyn Model = scene.setup.model.as_ref();
+        let job = &Job { mechanism: scene.mechanism(&due.job.mechanism, work), ..due.job.clone() };
         match act {
             Act::Own => {
                 let data = &scene.setup.train[due.node as usize];
-                contribute(work, (model, data), due.job, room.workspace(model), noise)
+                contribute(work, (model, data), job, room.workspace(model), noise)
             }
-            Act::Records(data) => contribute(work, (model, data), due.job, room.workspace(model), noise),
+            Act::Records(data) => contribute(work, (model, data), job, room.workspace(model), noise),
             Act::Rows(rows) => {
                 // The gradient of ½‖θ − x‖² at 0 is −x: every row is its own gradient, and goes through the real clipping and noise.
                 let params = Values::from_wire(vec![0.0; scene.parameters()]);
-                let job = Job::new(due.job.round, params);
+                let job = Job { mechanism: job.mechanism.clone(), ..Job::new(due.job.round, params) };
                 let mut room = Room::default();
                 contribute(&for_rows(work), (&scene.mean, rows), &job, room.workspace(&scene.mean), noise)
             }
@@ -159,6 +201,16 @@ impl Stage<'_> {
 impl Hook for Stage<'_> {
     fn delivered(&self, delivery: &Delivery<'_>) {
         let Delivery { from, to, message, .. } = *delivery;
+        if let (Some(Numbers::Words(words)), Keep::One(at)) = (&message.numbers, self.play.keep) {
+            // With masks the claim is about somebody who sees all traffic.
+            let place = (message.round, message.step, 0, from, to);
+            let narrow = words.as_32().and_then(|words| words.get(at)).map(|&word| i64::from(word as i32));
+            let wide = words.as_64().and_then(|words| words.get(at)).map(|&word| word as i64);
+            if let Some(word) = narrow.or(wide) {
+                self.words.lock().expect("no holder panics").entry(place).or_insert(word);
+            }
+            return;
+        }
         let watches = |node: PeerIx| self.play.watchers.contains(&(node as usize));
         if !watches(from) && !watches(to) {
             return;
@@ -178,10 +230,11 @@ impl Hook for Stage<'_> {
     fn contribution(&self, due: &Due<'_>, desk: &mut Desk<'_>) -> Result<Computed, TrainError> {
         let act = (self.play.act)(due);
         let scene = self.scene;
-        let quiet = || WorkSettings { noise_multiplier: 0.0, ..scene.own.clone() };
+        let own = if matches!(act, Act::Own) { &scene.others } else { &scene.watched };
+        let quiet = || WorkSettings { noise_multiplier: 0.0, ..own.clone() };
         let mut computed = match self.play.silent {
             true => self.make(due, &act, &quiet(), desk.room)?,
-            false => self.make(due, &act, &scene.own, desk.room)?,
+            false => self.make(due, &act, own, desk.room)?,
         };
         if scene.sabotage.is_some() && !self.play.silent {
             // What an honest node would have written down.
@@ -195,6 +248,13 @@ impl Hook for Stage<'_> {
             self.contributions.lock().expect("no holder panics").insert((due.node, due.count), pair);
         }
         Ok(computed)
+    }
+
+    /// With the streams that the watchers know left out: what is sent is then what they can make of it.
+    fn masks(&self, _setup: &Setup, node: PeerIx, life: u32) -> Masks {
+        let known = self.play.watchers.iter().map(|&watcher| watcher as PeerIx).collect();
+        let bared = Bared { flaw: self.scene.sabotage.and_then(Sabotage::flaw), known };
+        Masks::DangerBared(mask_secret(self.play.seed, node, life), bared)
     }
 
     fn message_noise(&self, _setup: &Setup, node: PeerIx, life: u32) -> Box<dyn NoiseSource> {

@@ -6,17 +6,18 @@
 use std::collections::BTreeMap;
 
 use privacy::special::normal_cdf;
-use protocol::PeerIx;
+use protocol::work::Mechanism;
+use protocol::{PeerIx, RunEvent};
 use sim::Due;
 
 use super::{Case, Outcome};
 use crate::AuditError;
 use crate::canary::Canary;
 use crate::finding::{Finding, Lower, Measure};
-use crate::parallel;
 use crate::score::Score;
-use crate::stage::{Act, Keep, Place, Play};
+use crate::stage::{Act, Keep, Place, Play, Played};
 use crate::stats::Errors;
+use crate::{masked, parallel};
 
 /// Points of the privacy curve that are tested: the configured δ and three larger ones, at which fewer runs show more.
 pub(crate) const DELTAS: usize = 4;
@@ -84,14 +85,18 @@ impl Views {
     fn record(case: &Case<'_>, canary: &Canary) -> Result<Self, AuditError> {
         let first = Self::one(case, canary, (0, true), true)?;
         let places: Vec<Place> = first.view.keys().copied().collect();
+        if case.scene.is_masked() && first.log.iter().any(|line| is_void(&line.event)) {
+            return Err(AuditError::Void);
+        }
         let many = |with: bool| {
             parallel::map(case.threads, case.trials, |index| {
                 let played = Self::one(case, canary, (index, with), false)?;
                 (case.progress)(1);
-                Ok(features(&places, &played.view))
+                Ok(features(case, &places, &played))
             })
         };
-        Ok(Self { with: many(true)?, without: many(false)?, places: places.len(), log: first.log })
+        let places = places.len().max(first.words.len());
+        Ok(Self { with: many(true)?, without: many(false)?, places, log: first.log })
     }
 
     fn one(
@@ -99,7 +104,7 @@ impl Views {
         canary: &Canary,
         (index, with): (u64, bool),
         with_log: bool,
-    ) -> Result<crate::stage::Played, AuditError> {
+    ) -> Result<Played, AuditError> {
         let source = case.pair.0 as PeerIx;
         let act = |due: &Due<'_>| {
             if due.node == source { Act::Rows(canary.rows(due, with)) } else { Act::Own }
@@ -118,8 +123,18 @@ impl Views {
 }
 
 /// What is not there counts as zero: links and faults are the same in all runs, so nothing is missing that was there in the first.
-fn features(places: &[Place], view: &BTreeMap<Place, Vec<f32>>) -> Vec<f64> {
+fn features(case: &Case<'_>, places: &[Place], played: &Played) -> Vec<f64> {
+    if let Mechanism::Grid(on) = &case.scene.setup.settings.mechanism {
+        let size = (case.scene.setup.config.nodes, on.mechanism.grid().size().bits());
+        return masked::features(&played.words, size, case.watchers);
+    }
+    let view: &BTreeMap<Place, Vec<f32>> = &played.view;
     places.iter().map(|place| view.get(place).map_or(0.0, |values| f64::from(values[0]))).collect()
+}
+
+/// A round that ended in a total with masks in it. Nothing disturbs the runs of an audit, so whoever follows the protocol never sees one.
+fn is_void(event: &RunEvent) -> bool {
+    matches!(event, RunEvent::RoundBroken { reason, .. } if reason.contains("void"))
 }
 
 struct Scored {

@@ -2,6 +2,7 @@
 
 mod budget;
 mod gossip;
+mod masks;
 mod plan;
 mod rounds;
 mod walk;
