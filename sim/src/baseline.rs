@@ -22,6 +22,7 @@ use rayon::prelude::*;
 use thiserror::Error;
 
 use crate::figures::{figure, uniform};
+use crate::ifca;
 
 /// Why a comparison cannot be run.
 #[derive(Debug, Error)]
@@ -259,7 +260,11 @@ fn averaged(
         let drawn = drawn(setup, round);
         takes_part.iter_mut().zip(&drawn).for_each(|(times, &drawn)| *times += u64::from(drawn));
         let train_loss = if releases == 1 {
-            let (mut mean, loss) = mean_contribution(setup, &setup.work, round, &models[0])?;
+            let (mut mean, loss) = if setup.layout.slots > 1 {
+                ifca::mean(setup, (round, &drawn), &models[0])?
+            } else {
+                mean_contribution(setup, &setup.work, round, &models[0])?
+            };
             step(setup, u64::from(round), &mut models[0], &mut mean, optimiser.as_mut());
             loss
         } else {

@@ -31,6 +31,7 @@ mod error;
 mod figures;
 mod hooks;
 mod hostile;
+mod ifca;
 mod links;
 pub mod metrics;
 mod noise;

@@ -86,6 +86,11 @@ pub(crate) fn of_all<'m>(
     Ok(Owned { personal: PersonalResult::of(&figures), clusters })
 }
 
+/// Of one vector that all nodes hold, the part that each uses.
+pub(crate) fn of_each<'m>(setup: &Setup, vector: &'m [f32]) -> Vec<&'m [f32]> {
+    parts(setup, (0..setup.train.len()).map(|node| (node, vector)))
+}
+
 /// Of the models that nodes hold, the parts that they use: those in their slots.
 pub(crate) fn parts<'m>(setup: &Setup, models: impl Iterator<Item = (usize, &'m [f32])>) -> Vec<&'m [f32]> {
     let layout = &setup.layout;

@@ -268,7 +268,8 @@ fn compare(
     let mut models: Vec<Vec<f32>> = Vec::new();
     let mut noise_multiplier = 0.0;
     baseline::run(setup, &mut |progress| {
-        let all: Vec<&[f32]> = progress.models.iter().map(Vec::as_slice).collect();
+        let whole: Vec<&[f32]> = progress.models.iter().map(Vec::as_slice).collect();
+        let all = if setup.layout.slots > 1 { own::of_each(setup, whole[0]) } else { whole };
         let spent = progress.privacy.as_ref();
         let row = Row {
             round: progress.round,

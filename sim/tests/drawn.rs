@@ -115,3 +115,69 @@ fn who_comes_back_ends_with_the_same_mean() {
     let models: Vec<_> = run.finished.models.iter().filter(|model| !model.is_empty()).collect();
     assert!(models.len() == NODES && models.iter().all(|model| *model == models[0]));
 }
+
+/// What others do with a server, on the same data by the same commands: clients drawn for each round, clusters that the server is told, models that are good after
+/// one step, and models of the nodes' own. No noise. A model for each group beats one for all, and one of the nodes' own beats the shared one.
+#[test]
+fn methods_with_a_server_run_on_the_same_data() {
+    let common = [
+        "algorithm.kind=fedavg",
+        "privacy.adjacency=node",
+        "privacy.noise_multiplier=0",
+        "privacy.clip_norm=100",
+        "learning_rate=0.5",
+        "local_steps=5",
+        "rounds=30",
+        "personal.kind=proximal",
+        "test_fraction=0",
+    ];
+    let done = |pairs: &[&str]| {
+        let setup = setup(&[&common[..], pairs].concat());
+        sim::run::run(&setup, &sim::Options::default(), &mut |_| {}, &mut |_| {}).unwrap().result
+    };
+    let turned = ["turned=2", "personal.lambda=inf"];
+    let shared = |result: &protocol::RunResult| result.personal.as_ref().unwrap().means()[1];
+    let (one, three) = (done(&turned), done(&[&turned[..], &["clusters.slots=3"]].concat()));
+    assert!(shared(&three) > shared(&one) + 0.03, "{} {}", shared(&three), shared(&one));
+    assert_eq!(three.clusters.unwrap().unmixed, Some(true));
+    let skewed = ["partition.kind=pathological", "partition.min_size=8"];
+    let sampled = done(&[&skewed[..], &["algorithm.sample=4"]].concat());
+    let [own, all, _] = sampled.personal.as_ref().unwrap().means();
+    assert!(own > all + 0.05 && all > 0.5, "Ditto on sampled clients: {own} {all}");
+    // Two vectors of 650 numbers for 4 of 16 clients in each of 30 rounds.
+    assert!((sampled.bytes_per_node - 2.0 * 4.0 * 650.0 * 30.0 / 4.0).abs() < 1e-6);
+    let ahead =
+        done(&[&skewed[..], &["local.look_ahead=0.1", "personal.lambda=0", "personal.steps=1"]].concat());
+    let [own, all, _] = ahead.personal.as_ref().unwrap().means();
+    assert!(own > all, "one step makes it better: {own} {all}");
+}
+
+/// pFedMe (Dinh et al. 2020) releases v − θ, where v minimises f(v) + (λ/2)‖v − θ‖²: with steps enough that is what `local.proximal` releases. For f(v) = ½(v − b)²
+/// it is (b − θ)/(1 + λ).
+#[test]
+fn a_pull_on_local_steps_releases_the_way_to_the_personal_model() {
+    use learn::data::{Dataset, Targets};
+    use learn::model::Mean;
+    use learn::objective::Objective;
+    use learn::optimiser::{LocalSteps, OptimiserSpec, StepSizes, node_update};
+    let data = Dataset::new(vec![2.0, 4.0], 1, Targets::None).unwrap();
+    let (mean, shared) = (Mean::new(1).unwrap(), [1.0_f32]);
+    let local = LocalSteps {
+        steps: 200,
+        batch: 2,
+        schedule: StepSizes::Constant { step_size: 0.5 },
+        optimiser: OptimiserSpec::Sgd { radius: None },
+    };
+    for lambda in [0.25, 1.0, 2.0] {
+        let objective = Objective::new(&mean, &data).pulled(lambda, &shared);
+        let update = node_update(&objective, &shared, &local, 1).unwrap();
+        let sum = update.clip(privacy::clip::ClipNorm::new(10.0).unwrap());
+        let (released, _) = sum.release(0.0, &mut privacy::noise::danger_from_seed(1, "way")).unwrap();
+        let expected = (3.0 - 1.0) / (1.0 + lambda);
+        assert!(
+            (f64::from(released.values()[0]) - expected).abs() < 1e-5,
+            "{:?} {expected}",
+            released.values()
+        );
+    }
+}

@@ -23,6 +23,11 @@ impl AlgorithmKind {
         matches!(self, Self::Rounds | Self::Local | Self::Fedavg)
     }
 
+    /// Whether a server is told every contribution and whose it is.
+    pub fn has_server(self) -> bool {
+        self == Self::Fedavg
+    }
+
     /// Whether contributions may have noise on integers.
     pub fn takes_integers(self) -> bool {
         matches!(self, Self::Rounds | Self::Mean)

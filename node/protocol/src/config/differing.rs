@@ -82,9 +82,34 @@ impl Conflicts<'_> {
         if slots == 1 || self.config.algorithm.kind.has_totals() {
             return Ok(());
         }
+        if self.config.algorithm.kind.has_server() {
+            return self.told_slots(slots);
+        }
         let why = "a choice that is remembered breaks what is certified of a step under gossip and walks, and a mean has no models";
         let hint = "use `algorithm.kind = \"rounds\"`: state that enters contributions is priced there";
         Err(self.conflict(self.kind().as_pair(), (key, &slots.to_string()), why, hint))
+    }
+
+    /// A server is told which slot a node takes, and no noise hides that.
+    fn told_slots(&self, slots: usize) -> Result<(), ConfigError> {
+        let (key, shown) = ("clusters.slots", slots.to_string());
+        if self.config.privacy.adjacency != Adjacency::Node {
+            let why = "a server adds up updates of whole nodes, slot by slot";
+            let hint = "use `privacy.unit = \"node\"`, or `algorithm.kind = \"rounds\"`";
+            return Err(self.conflict(self.unit().as_pair(), (key, &shown), why, hint));
+        }
+        if self.has_noise() {
+            let why =
+                "a server is told which slot each node takes: no noise covers that, and it has no price";
+            let hint = "use `algorithm.kind = \"rounds\"`, where the slot stays hidden, or a run without noise (`privacy.epsilon = inf`)";
+            return Err(self.conflict(self.kind().as_pair(), (key, &shown), why, hint));
+        }
+        Ok(())
+    }
+
+    fn has_noise(&self) -> bool {
+        let privacy = &self.config.privacy;
+        privacy.epsilon.map_or(privacy.noise_multiplier.unwrap_or(0.0) > 0.0, f64::is_finite)
     }
 
     /// Who contributes is drawn in public, for sums of one round.
@@ -151,14 +176,13 @@ impl Conflicts<'_> {
 
     fn own_noise(&self) -> Result<(), ConfigError> {
         let privacy = &self.config.privacy;
-        let noise = privacy.epsilon.map_or(privacy.noise_multiplier.unwrap_or(0.0) > 0.0, f64::is_finite);
         let returns = match (self.config.local.scaffold, self.config.algorithm.correction) {
             (true, _) => Some(("local.scaffold", "true")),
             (false, Correction::D2) => Some(("algorithm.correction", "\"d2\"")),
             (false, Correction::None) => None,
         };
         match returns {
-            Some(returns) if noise && privacy.target != Scope::Local => {
+            Some(returns) if self.has_noise() && privacy.target != Scope::Local => {
                 let target = if privacy.target == Scope::Mean { "\"mean\"" } else { "\"worst\"" };
                 Err(self.conflict(("privacy.target", target), returns, OWN_NOISE, LOCAL))
             }

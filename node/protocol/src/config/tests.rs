@@ -332,6 +332,9 @@ fn state_that_no_analysis_covers_is_refused() {
     {
         refused(&["privacy.unit=person", state], &["privacy.unit = \"person\"", "privacy.unit = \"node\""]);
     }
+    let server = ["algorithm.kind=fedavg", "clusters.slots=3"];
+    refused(&server, &["whole nodes", "privacy.unit = \"node\""]);
+    refused(&[&server[..], &[node]].concat(), &["told which slot", "algorithm.kind = \"rounds\""]);
     refused(&["nodes=8", "algorithm.sample=9"], &["algorithm.sample = 9", "number of nodes, 8"]);
     refused(&["algorithm.sample=5", "privacy.masking=pairwise"], &["everybody's words", "privacy.masking"]);
     let scaffold = [node, "local.scaffold=true", "privacy.epsilon=inf"];
