@@ -126,7 +126,7 @@ mod tests {
             time: 0.0,
             train_loss: Some(0.25),
             quality: Quality::default(),
-            bytes: 0,
+            bytes: Some(0),
             epsilon_worst: Some(2.44441),
             epsilon_mean: None,
             epsilon_local: None,
