@@ -12,7 +12,7 @@ use super::input::Input;
 #[cfg(not(feature = "parquet"))]
 pub(super) fn to_csv(input: &Input) -> Result<Input, DataError> {
     Err(input.malformed(
-        "it is a Parquet file, and this program was built without the feature `parquet`, which releases have; as CSV it may come through standard input: `duckdb -csv -c \"FROM 'FILE'\" | murmur … -`",
+        "it is a Parquet file, and this program was built without the feature `parquet`; as CSV it may come through standard input: `duckdb -csv -c \"FROM 'FILE'\" | murmur … -`",
     ))
 }
 
