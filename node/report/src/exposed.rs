@@ -37,19 +37,7 @@ pub(crate) fn not_protected(report: &Report, source: &Source, table: &Table) -> 
             .into(),
     );
     match report.colluding {
-        Some(_) => {
-            all.push("Whoever breaks the masks: against them only the figure `local` holds.".into());
-            if shares_with_some(source) {
-                all.push(
-                    "Members that chose whom to win over knowing the order of masks, or who is in the roster: each member shares masks with some others only, and those who pool what they know must not have picked them."
-                        .into(),
-                );
-            }
-            all.push(
-                "The result: a member can lie in its own contribution, and nobody sees it under the masks."
-                    .into(),
-            );
-        }
+        Some(_) => all.extend(of_masks(source).map(str::to_owned)),
         None => {
             all.push(
                 "Members that break the protocol on purpose: against them only the figure `local` holds."
@@ -76,9 +64,14 @@ pub(crate) fn not_protected(report: &Report, source: &Source, table: &Table) -> 
     all
 }
 
-/// Whether masks were shared with neighbours on a circle only.
-fn shares_with_some(source: &Source) -> bool {
-    source.lines.iter().any(|line| matches!(line.event, RunEvent::Streams { .. }))
+/// What masks do not protect from; where they were shared with neighbours on a circle only, there is more.
+fn of_masks(source: &Source) -> impl Iterator<Item = &'static str> {
+    let shared = source.lines.iter().any(|line| matches!(line.event, RunEvent::Streams { .. }));
+    let steered = "Members that chose whom to win over knowing the order of masks, or who is in the roster: each member shares masks with some others only, and those who pool what they know must not have picked them.";
+    ["Whoever breaks the masks: against them only the figure `local` holds."]
+        .into_iter()
+        .chain(shared.then_some(steered))
+        .chain(["The result: a member can lie in its own contribution, and nobody sees it under the masks."])
 }
 
 /// What members that pool what they saw may know, beside what one of them does.

@@ -13,10 +13,13 @@ use crate::stage::Place;
 /// Words of one coordinate, as integers nearest to zero.
 pub(crate) type Words = BTreeMap<Place, i64>;
 
+/// The messages of a round by step: sender, receiver, word.
+type Steps = BTreeMap<u32, Vec<(PeerIx, PeerIx, i64)>>;
+
 /// Numbers from which a score is learnt. Runs without faults give equally many.
 pub(crate) fn features(words: &Words, (nodes, bits): (usize, u32), watchers: &[usize]) -> Vec<f64> {
     let outside: Vec<usize> = (0..nodes).filter(|node| !watchers.contains(node)).collect();
-    let mut rounds: BTreeMap<u32, BTreeMap<u32, Vec<(PeerIx, PeerIx, i64)>>> = BTreeMap::new();
+    let mut rounds: BTreeMap<u32, Steps> = BTreeMap::new();
     for (&(round, step, _, from, to), &word) in words {
         rounds.entry(round).or_default().entry(step).or_default().push((from, to, word));
     }
@@ -35,7 +38,7 @@ fn of_round(own: &[i64], outside: &[usize]) -> Vec<i64> {
 }
 
 /// The masked word of each member: the first that it sends, less what it had heard before.
-fn contributions(steps: &BTreeMap<u32, Vec<(PeerIx, PeerIx, i64)>>, nodes: usize) -> Vec<i64> {
+fn contributions(steps: &Steps, nodes: usize) -> Vec<i64> {
     let (mut own, mut heard) = (vec![None; nodes], vec![0_i64; nodes]);
     for messages in steps.values() {
         for &(from, _, word) in messages {

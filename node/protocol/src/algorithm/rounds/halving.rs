@@ -146,7 +146,7 @@ mod tests {
         let mut sent = vec![0; members];
         for turn in 0..halving.turns() {
             let before = held.clone();
-            for member in 0..members {
+            for (member, mine) in held.iter_mut().enumerate() {
                 let Some((leg, how)) = halving.turn(turn, member).takes else { continue };
                 let given = halving.turn(turn, leg.partner).gives.expect("who is waited for gives");
                 assert_eq!((given.step, given.partner, &given.part), (leg.step, member, &leg.part));
@@ -154,8 +154,7 @@ mod tests {
                 sent[leg.partner] += leg.part.len();
                 for at in leg.part {
                     let heard = before[leg.partner][at];
-                    held[member][at] =
-                        if how == How::Adds { held[member][at].wrapping_add(heard) } else { heard };
+                    mine[at] = if how == How::Adds { mine[at].wrapping_add(heard) } else { heard };
                 }
             }
         }
