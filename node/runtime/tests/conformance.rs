@@ -101,6 +101,11 @@ async fn rounds_with_a_memory_of_earlier_steps() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
+async fn rounds_in_the_open() {
+    both_end_with_the_same_bits(&["nodes=5", "rounds=6", "robust.tolerate=1"]).await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
 async fn gossip_on_a_ring() {
     both_end_with_the_same_bits(&["nodes=6", "rounds=4", "algorithm.kind=gossip", "topology=ring"]).await;
 }
