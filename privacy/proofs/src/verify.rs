@@ -23,10 +23,10 @@ pub fn verify(rules: &Rules, shown: &[Shown]) -> Result<Vec<i64>, Vec<Blame>> {
     let mut there: Vec<&Shown> = Vec::new();
     for &member in rules.members() {
         let mut of_it = shown.iter().filter(|one| one.member == member);
-        let lie = match (of_it.next(), of_it.next()) {
-            (None, _) => Some(Lie::Missing),
-            (Some(first), Some(second)) if first != second => Some(Lie::Twice),
-            (Some(one), _) => {
+        let lie = match of_it.next() {
+            None => Some(Lie::Missing),
+            Some(first) if of_it.any(|other| other != first) => Some(Lie::Twice),
+            Some(one) => {
                 let lie = lie_of(rules, one).err();
                 if lie != Some(Lie::Malformed) {
                     there.push(one);

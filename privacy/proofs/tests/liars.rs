@@ -82,6 +82,7 @@ fn whatever_is_tampered_with_names_who_did() {
     let missing = verify(&rules, &all(&rules)[1..]).unwrap_err();
     assert_eq!(missing, named(2, Lie::Missing));
     let mut twice = all(&rules);
+    twice.push(twice[2].clone());
     twice.push(changed(&rules, 2, 4 + part)[2].clone());
     assert_eq!(verify(&rules, &twice).unwrap_err(), named(7, Lie::Twice));
 }

@@ -109,7 +109,7 @@ pub fn loss_of_run(
     let nodes = run.nodes();
     let phase = run.phase(0);
     let outside = |node: usize| phase.contributes(node) && !watchers.contains(node);
-    let Some(parts) = Parts::observed(paired, ratio, &|node| outside(node), watchers.members())? else {
+    let Some(parts) = Parts::observed(paired, ratio, &outside, watchers.members())? else {
         let hidden_by = |node: usize| {
             paired.with(node).iter().filter(|&&other| !watchers.contains(other as usize)).count()
         };

@@ -441,4 +441,3 @@ mod tests {
         assert!(size_of::<Gossip>() <= 448, "{}", size_of::<Gossip>());
     }
 }
-const _: () = assert!(size_of::<Gossip>() <= 448);
