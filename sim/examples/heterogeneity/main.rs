@@ -122,7 +122,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     let seeds: u64 = args.first().map_or(Ok(5), |text| text.parse())?;
     let wanted = |name: &str| args.len() < 2 || args[1..].iter().any(|arg| arg == name);
     println!("In brackets the mean of the tenth of the nodes that each model serves worst.\n");
-    println!("| | run | personal | shared | alone | personal, all records | common test | unmixed |");
+    println!("| | run | personal | shared | alone | all records | common test | unmixed |");
     println!("|---|---|---|---|---|---|---|---|");
     for setting in SETTINGS.iter().filter(|setting| wanted(setting.name)) {
         for (row, pairs) in setting.rows {
