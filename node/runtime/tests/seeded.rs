@@ -41,6 +41,8 @@ async fn seeded_noise_on_a_ledger_with_private_records_is_refused() {
     ledger.record(&record, None).expect("a record");
     drop(ledger);
     let options = |danger| Options {
+        respondent: None,
+        stays: false,
         swarm: swarm.clone(),
         setup: setup.clone(),
         state: folder.path().to_owned(),
