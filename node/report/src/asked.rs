@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use privacy::number::{Precision, up};
 use protocol::RunEvent;
 
+use crate::document::NodeReport;
 use crate::source::Source;
 
 /// Questions that are quoted.
@@ -17,11 +18,11 @@ const SHOWN: usize = 10;
 ///
 /// # Assumes
 /// The log of the node is whole; its book of questions and the ledger of its data set do not depend on it.
-pub(crate) fn words(source: &Source, subjects: &[usize]) -> Vec<String> {
+pub(crate) fn words(source: &Source, subjects: &[NodeReport]) -> Vec<String> {
     let mut asked: BTreeMap<usize, Vec<(&str, f64, &str)>> = BTreeMap::new();
     for line in &source.lines {
         if let (Some(node), RunEvent::Question { question, epsilon, outcome, .. }) = (line.node, &line.event)
-            && subjects.contains(&(node as usize))
+            && subjects.iter().any(|subject| subject.index == node as usize)
         {
             asked.entry(node as usize).or_default().push((question, *epsilon, outcome));
         }

@@ -14,7 +14,7 @@ use topology::Hint;
 use crate::belief::Protection;
 use crate::document::{Budget, Colluding, Figure, NodeReport, PeerFigure, Report, Rounds, WorstFigure};
 use crate::source::Source;
-use crate::{asked, coalitions, compare, curve, faults, head, lost, nist, watchers, words};
+use crate::{coalitions, compare, curve, faults, head, lost, nist, watchers, words};
 
 /// Nodes up to which a report about all has a row for every pair.
 const MOST_LISTED: usize = 256;
@@ -155,7 +155,6 @@ impl Report {
             drawn,
         };
         words::fill(&mut report, source, &table);
-        report.warnings.extend(asked::words(source, &subjects));
         report.watchers = watchers::table(&report, source, &mut account, &subjects)?;
         report.nist = nist::points(&report);
         Ok(report)

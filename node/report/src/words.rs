@@ -87,6 +87,7 @@ pub(crate) fn fill(report: &mut Report, source: &Source, table: &Table) {
     report.meaning = plain::meaning(report);
     report.persons = plain::persons(report);
     report.warnings = plain::warnings(report);
+    report.warnings.extend(crate::asked::words(source, &report.nodes));
     report.quote = plain::quote(report);
 }
 

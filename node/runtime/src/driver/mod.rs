@@ -151,6 +151,13 @@ enum Stage {
     Running(Box<Session>),
 }
 
+impl Stage {
+    /// Before the start of a run with a model of so many parameters.
+    fn gathering(gathering: Box<Gathering>, parameters: usize, found: Found) -> Self {
+        Self::Gathering { gathering, early: Early::new(parameters), ledger_has: Box::new(found) }
+    }
+}
+
 impl Driver {
     /// Opens the state, starts the threads and the network. Needs a tokio runtime.
     ///
@@ -205,11 +212,7 @@ impl Driver {
             complaints: Complaints::default(),
             objectors: BTreeSet::new(),
             state,
-            stage: Stage::Gathering {
-                gathering,
-                early: Early::new(setup.settings.initial.len()),
-                ledger_has: Box::new(found),
-            },
+            stage: Stage::gathering(gathering, setup.settings.initial.len(), found),
             status: watch::channel(status).0,
             glimpses: Glimpses::new(),
             setup,
