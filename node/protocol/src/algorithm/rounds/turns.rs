@@ -1,0 +1,92 @@
+//! The turns of an exchange: what is sent, what is waited for, and what is taken in.
+
+use super::carried::Carried;
+use super::exchange::{Exchange, Heard, Leg, Turn};
+use super::{Phase, Rounds, Say, Sum, patience, rounds_settings};
+use crate::core::Core;
+
+impl Rounds {
+    /// Begins to add up, with what this member gives.
+    pub(super) fn exchange(&mut self, core: &mut Core, sum: Carried, count: u32) {
+        let sum = match (sum, rounds_settings(&core.settings).robust) {
+            (Carried::Reals(contribution), Some(_)) => return self.open(core, contribution, count),
+            (sum, _) => sum,
+        };
+        let Ok(position) = self.members.binary_search(&core.me) else {
+            return self.call_assembly(core, "this node has no seat", None);
+        };
+        let place = (self.round, &self.members, &*self.apart);
+        let settings = core.settings.clone();
+        let rounds = rounds_settings(&settings);
+        let meetings = rounds.meetings(&settings.key, place);
+        let halves = rounds.halves(settings.initial.len(), self.members.len());
+        let exchange = Exchange { meetings, halves, position, turn: 0, sum, count, waiting: None };
+        self.phase = Phase::Exchanging(Box::new(exchange));
+        self.advance(core);
+    }
+
+    /// Goes on as far as what was heard allows.
+    pub(super) fn advance(&mut self, core: &mut Core) {
+        loop {
+            let Phase::Exchanging(exchange) = &self.phase else { return };
+            let Some(turn) = exchange.turn() else { return self.finish_round(core) };
+            if exchange.waiting.is_none() {
+                self.speak(core, &turn);
+            }
+            if !self.listen(core, turn) {
+                return;
+            }
+        }
+    }
+
+    /// Sends what this turn asks for.
+    fn speak(&mut self, core: &mut Core, turn: &Turn) {
+        let (Phase::Exchanging(exchange), Some(leg)) = (&self.phase, &turn.gives) else { return };
+        let Leg { step, partner, part } = leg.clone();
+        let to = self.members[partner];
+        let (epoch, start) = (self.epoch, self.model.digest());
+        let (place, count) = ((self.round, step), exchange.count);
+        let numbers = exchange.sum.numbers(part);
+        let ends = exchange.ends(leg);
+        let signature = self.signature(place, to, (count, &numbers, ends));
+        let said = Box::new(Sum { epoch, count, start, signature });
+        let heard = Heard { said: said.clone(), numbers: numbers.clone() };
+        if core.settings.certify {
+            self.trace.sent(step, to, (&heard, ends));
+        }
+        self.sent.keep(place, to, heard);
+        core.send(to, place, Say::Sum(said), numbers);
+    }
+
+    /// Takes in what this turn waits for; `false` if it is not there yet or the round broke.
+    fn listen(&mut self, core: &mut Core, turn: Turn) -> bool {
+        let Phase::Exchanging(exchange) = &mut self.phase else { return false };
+        let Some((leg, how)) = turn.takes else {
+            exchange.turn += 1;
+            return true;
+        };
+        let from = self.members[leg.partner];
+        let Some(heard) = self.early.take((self.round, leg.step, from)) else {
+            if exchange.waiting.is_none() {
+                exchange.waiting = Some((from, patience(core)));
+                self.on_place(core);
+            }
+            return false;
+        };
+        // What cannot be shown to be the partner's is not stated: it would be a proof against who states it.
+        let ends = exchange.ends(&leg);
+        let signed = self.is_signed(core.me, (self.round, leg.step), from, (&heard, ends));
+        if core.settings.certify && signed {
+            self.trace.heard(leg.step, from, (&heard, ends), how);
+        }
+        if let Some((kind, reason)) = self.objection(core, (&heard, signed), &leg) {
+            self.call_about(core, reason, kind, from);
+            return false;
+        }
+        let Phase::Exchanging(exchange) = &mut self.phase else { return false };
+        exchange.take((&leg, how), &heard);
+        exchange.waiting = None;
+        exchange.turn += 1;
+        true
+    }
+}
