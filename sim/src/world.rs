@@ -90,8 +90,9 @@ impl<'a> World<'a> {
             return node;
         }
         let node = node.with_masks(self.hook.masks(self.setup, me, life));
-        let hostile = self.faults().hostile.iter().filter(|hostile| hostile.nodes.contains(&me));
-        let lies = hostile.filter_map(|hostile| Some((hostile.kind.lie()?, Time(hostile.from))));
+        let hostile = self.faults().hostile.iter().zip(&self.hostile);
+        let mine = hostile.filter(|(_, nodes)| nodes.contains(&me));
+        let lies = mine.filter_map(|(hostile, _)| Some((hostile.kind.lie()?, Time(hostile.from))));
         lies.fold(node, |node, (lie, from)| node.danger_lying(lie, from))
     }
 

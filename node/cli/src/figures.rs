@@ -147,7 +147,7 @@ mod tests {
         let any = Coalition { epsilon: 3.2, members: 1, analysis: "gopa".into() };
         let gopa = Summary { coalition: Some(any), left_over: Some(17.99991), ..privacy.clone() };
         let gopa = privacy_table(&gopa);
-        assert!(gopa.contains("any one member") && gopa.contains("left in the sum: 18 times"), "{gopa}");
+        assert!(gopa.contains("any one member") && gopa.contains("left in the sum: 18.00 times"), "{gopa}");
         assert_eq!(
             sentence(&privacy),
             "ε = 2.45 at δ = 0.00001 for one record, worst pair, by the analysis rounds"

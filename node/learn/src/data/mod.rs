@@ -22,7 +22,7 @@ mod turned;
 pub use arrays::{ArrayOptions, read_arrays};
 pub use builtin::{breast_cancer, digits};
 pub use coin::{CoinOf, fingerprint, hold_out_by_coin};
-pub use csv::{Categorical, CsvOptions, Missing, RawTable, TargetKind, read_csv, read_table};
+pub use csv::{Categorical, CsvOptions, Missing, RawTable, TargetKind, read_csv, read_every_row, read_table};
 pub use dataset::{Dataset, Groups, ImageShape, Loaded, MAX_RECORDS, Target, Targets, Task};
 pub use error::{DataError, Place};
 pub use libsvm::{LibsvmOptions, read_libsvm};

@@ -1,11 +1,9 @@
 //! The file of a simulation: cells as they stand, and its division among nodes.
 
 use std::collections::BTreeMap;
-use std::fs::File;
-use std::io::{BufRead, BufReader, Read};
 use std::path::Path;
 
-use flate2::read::MultiGzDecoder;
+use learn::data::{CsvOptions, RawTable, read_every_row};
 use privacy::noise::RootSeed;
 use questions::columns::{Columns, Row};
 use questions::noise::Trust;
@@ -25,26 +23,15 @@ pub(crate) struct Table {
 }
 
 impl Table {
-    /// Reads a CSV file, plain or gzipped, comma, semicolon or tab. A short row has missing cells at its end: nothing fails
-    /// because of what a record holds.
-    pub(crate) fn read(path: &Path, columns: &Columns, by: Option<&str>) -> Result<Self> {
-        let failed =
-            |error: std::io::Error| Failure::from(error).context(format!("cannot read `{}`", path.display()));
-        let mut input = open(path).map_err(failed)?;
-        let delimiter = delimiter(input.fill_buf().map_err(failed)?);
-        let mut reader = csv::ReaderBuilder::new()
-            .delimiter(delimiter)
-            .flexible(true)
-            .trim(csv::Trim::Headers)
-            .from_reader(input);
-        let broken =
-            |error: csv::Error| Failure::of(error, None).context(format!("cannot read `{}`", path.display()));
-        let header: Vec<String> = reader
-            .byte_headers()
-            .map_err(broken)?
-            .iter()
-            .map(|name| String::from_utf8_lossy(name).trim_start_matches('\u{feff}').to_owned())
-            .collect();
+    /// Reads a table in whatever dialect it is, or as `options` say. A short row has missing cells at its end: nothing fails because of what a
+    /// record holds.
+    pub(crate) fn read(
+        path: &Path,
+        options: &CsvOptions,
+        columns: &Columns,
+        by: Option<&str>,
+    ) -> Result<Self> {
+        let RawTable { names: header, rows, decimal } = read_every_row(path, options)?;
         if let Some(absent) = missing_columns(columns, &header) {
             let failure = Failure::new(format!("`{}` has no column {absent}", path.display()));
             return Err(failure.hint(format!("its columns are {}", header.join(", "))));
@@ -58,23 +45,15 @@ impl Table {
             .transpose()
         };
         let (person, member) = (wanted(columns.person.as_deref())?, wanted(by)?);
-        let mut table = Self {
-            rows: Vec::new(),
-            persons: person.map(|_| Vec::new()),
-            members: member.map(|_| Vec::new()),
+        let of_all = |at: usize| rows.iter().map(|row| row[at].clone().into_bytes()).collect();
+        let (persons, members) = (person.map(of_all), member.map(of_all));
+        let read = |mut row: Vec<String>| {
+            if decimal == b',' {
+                row.iter_mut().for_each(with_a_point);
+            }
+            columns.read(|name| position(name).map(|at| row[at].as_bytes()))
         };
-        let mut record = csv::ByteRecord::new();
-        while reader.read_byte_record(&mut record).map_err(broken)? {
-            let cell = |at: usize| record.get(at).unwrap_or(b"").trim_ascii();
-            table.rows.push(columns.read(|name| position(name).map(cell)));
-            if let (Some(persons), Some(at)) = (&mut table.persons, person) {
-                persons.push(cell(at).to_vec());
-            }
-            if let (Some(members), Some(at)) = (&mut table.members, member) {
-                members.push(cell(at).to_vec());
-            }
-        }
-        Ok(table)
+        Ok(Self { rows: rows.into_iter().map(read).collect(), persons, members })
     }
 
     /// The records, and who each is about.
@@ -116,22 +95,28 @@ impl Table {
     }
 }
 
-fn open(path: &Path) -> std::io::Result<Box<dyn BufRead>> {
-    let mut raw = BufReader::new(File::open(path)?);
-    if raw.fill_buf()?.starts_with(&[0x1f, 0x8b]) {
-        let content: Box<dyn Read> = Box::new(MultiGzDecoder::new(raw));
-        return Ok(Box::new(BufReader::with_capacity(1 << 16, content)));
+/// A number with a decimal comma, as everybody else writes it; anything else stays as it is.
+fn with_a_point(cell: &mut String) {
+    let pointed = cell.replacen(',', ".", 1);
+    if cell.contains(',') && !cell.contains('.') && pointed.parse::<f64>().is_ok() {
+        *cell = pointed;
     }
-    Ok(Box::new(raw))
 }
 
-/// The sign that the header has most of.
-fn delimiter(start: &[u8]) -> u8 {
-    let header = start.split(|&byte| byte == b'\n').next().unwrap_or_default();
-    let count = |sign: u8| header.iter().filter(|&&byte| byte == sign).count();
-    [b';', b'\t']
-        .into_iter()
-        .filter(|&sign| count(sign) > count(b','))
-        .max_by_key(|&sign| count(sign))
-        .unwrap_or(b',')
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn numbers_get_a_point_and_texts_stay() {
+        let pointed = |cell: &str| {
+            let mut cell = cell.to_owned();
+            with_a_point(&mut cell);
+            cell
+        };
+        assert_eq!(
+            ["1,5", "-0,25", "7", "1,234,5", "a,b", "1.5,2", ""].map(pointed),
+            ["1.5", "-0.25", "7", "1,234,5", "a,b", "1.5,2", ""]
+        );
+    }
 }

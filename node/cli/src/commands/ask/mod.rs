@@ -15,6 +15,7 @@ use std::process::ExitCode;
 pub(crate) use args::Args;
 use args::Format;
 pub(crate) use data::Table;
+use learn::data::CsvOptions;
 use privacy::noise::{NoiseSource, SystemNoise, danger_from_seed};
 use questions::answer::Answers;
 use questions::columns::{Columns, Row};
@@ -47,7 +48,7 @@ pub(crate) fn run(args: &Args) -> Result<ExitCode> {
             "ask a running swarm with `--swarm FILE`, or try the question on a file of your own: `--try FILE --nodes 64`",
         ));
     };
-    let data = data::Table::read(file, &columns, args.by.as_deref())?;
+    let data = data::Table::read(file, &CsvOptions::default(), &columns, args.by.as_deref())?;
     let nodes = data.divide(args);
     let terms = terms(args, nodes.len() as u64, columns.person.as_deref())?;
     let records = args.expect.unwrap_or(data.records() as u64);

@@ -3,7 +3,7 @@
 use crate::commands::swarm::check::for_processes;
 use crate::failure::{Failure, Result};
 use learn::checkpoint::{self, CheckpointInfo};
-use learn::data::{DataError, DataSource, LabelUse, SourceKind};
+use learn::data::{CsvOptions, DataError, DataSource, LabelUse, SourceKind};
 use learn::model::ModelSpec;
 use learn::schema::Schema;
 use privacy::number::{Precision, given, up};
@@ -65,10 +65,12 @@ impl DataArgs {
     }
 
     /// The table that this node holds, where it is a file.
-    pub(super) fn table(&self) -> Result<Option<PathBuf>> {
+    pub(super) fn table(&self) -> Result<Option<(PathBuf, CsvOptions)>> {
         let Some(source) = &self.data else { return Ok(None) };
         Ok(match source.parse::<DataSource>()?.kind {
-            SourceKind::Csv(path, _) => Some(path),
+            // What comes through a pipe is there once.
+            SourceKind::Csv(path, _) if path.as_os_str() == "-" => None,
+            SourceKind::Csv(path, options) => Some((path, options)),
             _ => None,
         })
     }

@@ -241,7 +241,7 @@ fn run_node(args: &RunArgs) -> Result<ExitCode> {
     let table = args.data.table()?;
     let only = setup.config.questions_only;
     let place_of_data = (args.data.account(), policy.total, args.state.as_path());
-    let respondent = questions::respondent(&swarm, rules, table.as_deref(), place_of_data)?;
+    let respondent = questions::respondent(&swarm, rules, table.as_ref(), place_of_data)?;
     if only {
         return run_questions(args, swarm, setup, respondent);
     }

@@ -2,6 +2,7 @@
 
 use crate::commands::ask::{Swarm, Table};
 use crate::failure::{Failure, Result};
+use learn::data::CsvOptions;
 use protocol::Setup;
 use protocol::agreement::Fingerprint;
 use protocol::config::Config;
@@ -68,7 +69,7 @@ fn set(rules: &mut Rules, key: &str, value: &str) -> Result<()> {
 pub(super) fn respondent(
     swarm: &SwarmFile,
     rules: Rules,
-    source: Option<&Path>,
+    source: Option<&(PathBuf, CsvOptions)>,
     account: (Option<String>, Option<f64>, &Path),
 ) -> Result<Option<Respondent>> {
     if swarm.schema.is_none() || swarm.nodes < LEAST_MEMBERS {
@@ -76,8 +77,8 @@ pub(super) fn respondent(
     }
     let Swarm { columns, members, protected, .. } = Swarm::of(swarm)?;
     let table = match source {
-        Some(path) => {
-            let (rows, persons) = Table::read(path, &columns, None)?.into_rows();
+        Some((path, options)) => {
+            let (rows, persons) = Table::read(path, options, &columns, None)?.into_rows();
             let bytes = std::fs::read(path)?;
             let digest = Fingerprint::of("murmur table 1", &bytes).to_string();
             Some(Arc::new(runtime::asking::Table { rows, persons, digest }))

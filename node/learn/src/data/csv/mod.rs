@@ -14,7 +14,7 @@ mod survey;
 
 pub(crate) use dialect::named as encoding_named;
 pub use options::{Categorical, CsvOptions, Missing, TargetKind};
-pub use raw::{RawTable, read_table};
+pub use raw::{RawTable, read_every_row, read_table};
 
 use super::dataset::{Dataset, Groups, Loaded};
 use super::error::DataError;

@@ -13,17 +13,29 @@ use super::{csv_error, names};
 pub struct RawTable {
     /// Names of the columns.
     pub names: Vec<String>,
-    /// The rows that have as many cells as there are names.
+    /// The rows, each with as many cells as there are names.
     pub rows: Vec<Vec<String>>,
     /// The decimal sign of the file.
     pub decimal: u8,
 }
 
-/// Reads a table without asking what its columns mean.
+/// Reads a table without asking what its columns mean; rows of another length than the header are left out.
 ///
 /// # Errors
 /// A file that cannot be read, or has no header.
 pub fn read_table(path: impl AsRef<Path>, options: &CsvOptions) -> Result<RawTable, DataError> {
+    read(path.as_ref(), options, false)
+}
+
+/// As [`read_table`], but a row of another length is there too: with empty cells at its end, or without those that have no name.
+///
+/// # Errors
+/// As there.
+pub fn read_every_row(path: impl AsRef<Path>, options: &CsvOptions) -> Result<RawTable, DataError> {
+    read(path.as_ref(), options, true)
+}
+
+fn read(path: &Path, options: &CsvOptions, all: bool) -> Result<RawTable, DataError> {
     let input = Input::table(path)?;
     let dialect = Dialect::of(&input, options)?;
     let mut reader = dialect.open(&input)?;
@@ -31,10 +43,9 @@ pub fn read_table(path: impl AsRef<Path>, options: &CsvOptions) -> Result<RawTab
     let mut rows = Vec::new();
     for record in reader.byte_records() {
         let record = record.map_err(|error| csv_error(&input, error))?;
-        if record.len() == names.len() {
-            rows.push(
-                record.iter().map(|cell| String::from_utf8_lossy(cell.trim_ascii()).into_owned()).collect(),
-            );
+        if all || record.len() == names.len() {
+            let cell = |at| String::from_utf8_lossy(record.get(at).unwrap_or(b"").trim_ascii()).into_owned();
+            rows.push((0..names.len()).map(cell).collect());
         }
     }
     Ok(RawTable { names, rows, decimal: dialect.decimal })
