@@ -88,11 +88,11 @@ fn decisions(run: &Run) -> String {
 /// Whether the liar had no seat in the end.
 fn is_out(run: &Run) -> bool {
     let rosters = run.lines.iter().filter(|line| line.node == Some(0));
-    let last = rosters.filter_map(|line| match &line.event {
+    let mut last = rosters.filter_map(|line| match &line.event {
         RunEvent::Roster { members, .. } => Some(members.clone()),
         _ => None,
     });
-    last.last().is_some_and(|members| !members.contains(&LIAR))
+    last.next_back().is_some_and(|members| !members.contains(&LIAR))
 }
 
 macro_rules! one_liar_changes_nothing {

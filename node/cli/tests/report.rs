@@ -1,5 +1,7 @@
 //! `murmur report` on real runs: what people and programs get.
 
+#![allow(clippy::unwrap_used, reason = "a test that cannot go on fails")]
+
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 

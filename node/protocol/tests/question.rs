@@ -1,5 +1,7 @@
 //! A question between participants in virtual time: the total is what the members' records and noise add up to, and a member gives records at most once.
 
+#![allow(clippy::unwrap_used, reason = "a test that cannot go on fails")]
+
 use std::collections::VecDeque;
 use std::sync::Arc;
 

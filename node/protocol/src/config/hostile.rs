@@ -119,9 +119,11 @@ const WORDS: &[(&str, HostileKind)] = &[
     ("false-mask", HostileKind::FalseMask),
 ];
 
+/// A kind by its number.
+type Numbered = fn(f64) -> HostileKind;
+
 /// Kinds with a number behind a colon.
-const NUMBERED: &[(&str, fn(f64) -> HostileKind)] =
-    &[("alie", HostileKind::Alie), ("push", HostileKind::Push)];
+const NUMBERED: &[(&str, Numbered)] = &[("alie", HostileKind::Alie), ("push", HostileKind::Push)];
 
 impl fmt::Display for HostileKind {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {

@@ -127,7 +127,7 @@ fn read_pairwise(key: &'static str, reader: &Reader<'_>, config: &mut Config) ->
 fn show_pairwise(config: &Config) -> Option<Value> {
     let privacy = &config.privacy;
     let shown = privacy.masking == Masking::Gopa || privacy.pairwise_noise != PAIRWISE_NOISE;
-    shown.then(|| Value::Float(privacy.pairwise_noise))
+    shown.then_some(Value::Float(privacy.pairwise_noise))
 }
 
 fn read_noise(key: &'static str, reader: &Reader<'_>, config: &mut Config) -> Result<(), ConfigError> {

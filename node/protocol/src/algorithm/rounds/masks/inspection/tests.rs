@@ -122,7 +122,7 @@ fn a_huge_vector_is_named_alone_or_shared() {
     let each = (4.0 * longest() / (D as f64).sqrt()).ceil() as i64;
     assert_eq!(round_with(|member, _| if member == 4 { each } else { 0 }, 5).look(), named(&[4]));
     let shared = |member: PeerIx, place: usize| match member {
-        1 | 5 | 9 if place % 2 == 0 => 2 * each,
+        1 | 5 | 9 if place.is_multiple_of(2) => 2 * each,
         1 | 5 | 9 => -each,
         _ => 0,
     };
