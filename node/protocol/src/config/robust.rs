@@ -68,3 +68,41 @@ pub(super) fn check(reader: &Reader<'_>, config: &Config) -> Result<(), ConfigEr
     }
     Ok(())
 }
+
+#[cfg(test)]
+mod tests {
+    use super::super::tests::{refused, with};
+    use super::{Masking, Scope};
+
+    #[test]
+    fn a_rule_against_lies_needs_every_contribution_in_the_open() {
+        let tolerate = "robust.tolerate=8";
+        let config = with(&[tolerate]).unwrap();
+        assert_eq!((config.tolerate, config.privacy.target), (Some(8), Scope::Local));
+        for kind in ["gossip", "walk"] {
+            refused(
+                &[tolerate, &format!("algorithm.kind={kind}")],
+                &[kind, "use `algorithm.kind = \"rounds\"`"],
+            );
+        }
+        refused(
+            &[tolerate, "privacy.masking=pairwise"],
+            &["privacy.masking = \"pairwise\"", "leave one of them out"],
+        );
+        for target in ["worst", "mean"] {
+            refused(
+                &[tolerate, &format!("privacy.target={target}")],
+                &[target, "sees every contribution", "\"local\""],
+            );
+        }
+        refused(&["robust.tolerate=32"], &["robust.tolerate = 32", "nodes = 64", "at most 31"]);
+        refused(&["robust.tolerate=1", "nodes=2"], &["nodes = 2", "at least 3"]);
+        refused(&["robust.tolerate=1", "nodes=257"], &["nodes = 257", "at most 256"]);
+        refused(&["robust.tolerate=0"], &["robust.tolerate = 0", "whole number from 1"]);
+        refused(&[tolerate, "clusters.slots=3"], &["clusters.slots = 3"]);
+        refused(&[tolerate, "algorithm.sample=9"], &["algorithm.sample = 9", "every round"]);
+        // Masks that nobody asked for stay off, and comparisons are left alone.
+        assert_eq!(with(&[tolerate, "privacy.masking=auto"]).unwrap().privacy.masking, Masking::Unsaid);
+        assert_eq!(with(&[tolerate, "algorithm.kind=central"]).unwrap().tolerate, None);
+    }
+}

@@ -5,7 +5,7 @@ use topology::Hint;
 
 use super::*;
 
-fn with(pairs: &[&str]) -> Result<Config, ConfigError> {
+pub(super) fn with(pairs: &[&str]) -> Result<Config, ConfigError> {
     Config::from_layers([Layer::from_flags("--set", pairs)?])
 }
 
@@ -16,7 +16,7 @@ fn message(error: &ConfigError) -> String {
 }
 
 #[track_caller]
-fn refused(pairs: &[&str], parts: &[&str]) {
+pub(super) fn refused(pairs: &[&str], parts: &[&str]) {
     let error = with(pairs).expect_err(&format!("{pairs:?} should be refused"));
     let text = message(&error);
     parts.iter().for_each(|part| assert!(text.contains(part), "`{part}` is not in: {text}"));
@@ -383,35 +383,6 @@ fn masks_need_a_total_three_members_somebody_to_hide_behind_and_integers() {
     );
     // What a comparison has no use for does not stand in its way.
     assert_eq!(with(&[masks, "algorithm.kind=central"]).unwrap().privacy.masking, Masking::Unsaid);
-}
-
-#[test]
-fn a_rule_against_lies_needs_every_contribution_in_the_open() {
-    let tolerate = "robust.tolerate=8";
-    let config = with(&[tolerate]).unwrap();
-    assert_eq!((config.tolerate, config.privacy.target), (Some(8), crate::settings::Scope::Local));
-    for kind in ["gossip", "walk"] {
-        refused(&[tolerate, &format!("algorithm.kind={kind}")], &[kind, "use `algorithm.kind = \"rounds\"`"]);
-    }
-    refused(
-        &[tolerate, "privacy.masking=pairwise"],
-        &["privacy.masking = \"pairwise\"", "leave one of them out"],
-    );
-    for target in ["worst", "mean"] {
-        refused(
-            &[tolerate, &format!("privacy.target={target}")],
-            &[target, "sees every contribution", "\"local\""],
-        );
-    }
-    refused(&["robust.tolerate=32"], &["robust.tolerate = 32", "nodes = 64", "at most 31"]);
-    refused(&["robust.tolerate=1", "nodes=2"], &["nodes = 2", "at least 3"]);
-    refused(&["robust.tolerate=1", "nodes=257"], &["nodes = 257", "at most 256"]);
-    refused(&["robust.tolerate=0"], &["robust.tolerate = 0", "whole number from 1"]);
-    refused(&[tolerate, "clusters.slots=3"], &["clusters.slots = 3"]);
-    refused(&[tolerate, "algorithm.sample=9"], &["algorithm.sample = 9", "every round"]);
-    // Masks that nobody asked for stay off, and comparisons are left alone.
-    assert_eq!(with(&[tolerate, "privacy.masking=auto"]).unwrap().privacy.masking, Masking::Unsaid);
-    assert_eq!(with(&[tolerate, "algorithm.kind=central"]).unwrap().tolerate, None);
 }
 
 #[test]
