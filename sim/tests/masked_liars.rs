@@ -12,6 +12,11 @@ use swarm::setup;
 
 /// Eight members of whom two may be hostile.
 fn lied_to(nodes: &[PeerIx], kind: &str) -> Setup {
+    lied_to_by("doubling", nodes, kind)
+}
+
+fn lied_to_by(exchange: &str, nodes: &[PeerIx], kind: &str) -> Setup {
+    let exchange = format!("algorithm.exchange={exchange}");
     let hostile = format!("faults.hostile=[{{ nodes = {nodes:?}, kind = \"{kind}\", from = \"20ms\" }}]");
     setup(&[
         "algorithm.kind=rounds",
@@ -19,6 +24,7 @@ fn lied_to(nodes: &[PeerIx], kind: &str) -> Setup {
         "nodes=8",
         "rounds=30",
         "privacy.noise_multiplier=0.1",
+        &exchange,
         &hostile,
     ])
 }
@@ -93,4 +99,16 @@ fn huge_words_have_everybodys_room_and_no_more() {
     let told = told(&lied_to(&[6], "huge-words"), true, &[6]);
     assert_eq!(told.void, 0);
     assert!(told.models.iter().flatten().all(|value| value.abs() < 1e3));
+}
+
+/// By halving the words that must be zero travel in some parts only; the same is found.
+#[test]
+fn who_lies_about_masks_is_found_by_halving_too() {
+    for (kind, most) in [("false-zeros", 1), ("false-mask", 3)] {
+        let setup = lied_to_by("halving", &[6], kind);
+        let told = told(&setup, true, &[6]);
+        assert!(!told.seats.contains(&6) && told.seats.len() == 7, "{kind}: {:?}", told.seats);
+        assert!((1..=most + 1).contains(&told.void), "{kind}: {} void rounds", told.void);
+        assert!(told.models.iter().all(|model| *model == told.models[0]), "{kind}");
+    }
 }

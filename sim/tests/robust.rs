@@ -126,14 +126,14 @@ fn an_account_in_the_open_is_local_and_counts_every_contribution() {
 /// All lies, three seeds, with a table. Without liars the rule is to cost little: whoever is left out of a mean is so with its records, of which each node has 22
 /// here. Measured for seed 1: 93.6 % for the mean and 91.1 % for the rule.
 #[test]
-#[ignore = "minutes"]
+#[ignore = "minutes; without a lie the rule is not within a point of the mean yet"]
 fn the_targets_hold_for_all_lies_and_three_seeds() {
     let (plain, robust) = (scenario("push"), scenario("push-robust"));
     let mut missed = Vec::new();
     for seed in 1..=3 {
         let (mean, quiet) = (accuracy(&plain, None, seed), accuracy(&robust, None, seed));
         println!("seed {seed}: mean {mean:.4}, rule {quiet:.4}");
-        if quiet < mean - 0.03 {
+        if quiet < mean - 0.01 {
             missed.push(format!("seed {seed}, no lie: {quiet:.4} for {mean:.4}"));
         }
         for lie in LIES {
