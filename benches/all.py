@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """All comparisons with other programs that this machine can run, one after the other.
 
-    benches/all.py [topology] [accountants] [network] [learn] [sim] [proofs] [swarm]      all of them without a word
+    benches/all.py [topology] [accountants] [network] [learn] [sim] [wire] [masked] [proofs] [questions] [python] [swarm]      all of them without a word
 
 Builds what they measure in release mode, makes virtual environments under target/ and installs the peers from PyPI into them. A peer that cannot be
 installed is named and its part left out. The tables go to target/benches/NAME.md; docs/BENCHMARKS.md says what to expect. Give it a quiet machine: about an hour.
@@ -18,38 +18,57 @@ VENV = TARGET / "bench-venv"
 PYTHON = VENV / "bin" / "python"
 
 # Name: what to build, what must be importable (and the package that brings it), what to run.
-MURMUR = ["cargo", "build", "--release", "-p", "murmur"]
+MURMUR = ["cargo", "build", "--release", "-p", "murmur-node"]
 PARTS = {
     "topology": ([MURMUR], {}, [["benches/topology/bench.py", "--murmur", str(TARGET / "release/murmur")]]),
     "accountants": (
-        [MURMUR, ["cargo", "bench", "-p", "privacy", "--bench", "accountants", "--no-run"]],
+        [MURMUR, ["cargo", "bench", "-p", "murmuration-privacy", "--bench", "accountants", "--no-run"]],
         {"dp_accounting": "dp-accounting==0.6.0"},
         [["benches/accountants/compare.py"]],
     ),
     "network": ([MURMUR], {"numpy": "numpy"}, [["benches/network/bench.py"]]),
     "learn": (
-        [["cargo", "build", "--release", "-p", "learn", "--example", "private_step"]],
+        [["cargo", "build", "--release", "-p", "murmuration-learn", "--example", "private_step"]],
         {"numpy": "numpy", "torch": "torch", "opacus": "opacus"},
         [["benches/learn/bench.py"]],
     ),
     "sim": (
-        [["cargo", "build", "--release", "-p", "sim", "--example", "bench"]],
+        [["cargo", "build", "--release", "-p", "murmuration-sim", "--example", "bench"]],
         {"numpy": "numpy", "scipy": "scipy"},
         [["benches/sim/bench.py", "--gossipy-rounds", "1", "--scale"]],
     ),
+    "wire": ([MURMUR], {}, [["benches/wire/bench.py"]]),
+    "masked": (
+        [MURMUR, ["cargo", "build", "--release", "-p", "murmuration-sim", "--example", "masked_round"]],
+        {},
+        [["benches/masked/bench.py"]],
+    ),
     "proofs": ([], {}, [["benches/proofs/bench.py"]]),
+    "questions": ([MURMUR], {"opendp": "opendp==0.16.0"}, [["benches/questions/bench.py"]]),
+    "python": (
+        [
+            ["bash", "-c", f"{PYTHON} -m pip install --quiet --force-reinstall --no-deps $(scripts/wheel | tail -1)"],
+            ["cargo", "build", "--release", "-p", "murmur-node", "-p", "murmuration-learn", "-p", "murmuration-runtime", "--bin", "murmur", "--example", "rows", "--example", "trainer"],
+        ],
+        {"numpy": "numpy", "dp_accounting": "dp-accounting==0.6.0"},
+        [["benches/python/bench.py"]],
+    ),
     "swarm": (
-        [MURMUR, ["cargo", "build", "--release", "-p", "runtime", "--example", "exchange"]],
+        [MURMUR, ["cargo", "build", "--release", "-p", "murmuration-runtime", "--example", "exchange"]],
         {},
         [["benches/swarm/bench.py"], ["benches/swarm/others.py"]],
     ),
 }
 # Peers without which a part still says something.
 # gossipy needs torchvision and does not say so.
-OPTIONAL = {"sim": {"gossipy": "gossipy-dfl==0.0.1", "torchvision": "torchvision"}, "swarm": {"hivemind": "hivemind"}}
+OPTIONAL = {"python": {"flwr": "flwr[simulation]==1.41.0"}, "sim": {"gossipy": "gossipy-dfl==0.0.1", "torchvision": "torchvision"}, "swarm": {"hivemind": "hivemind"}}
 # The same, where a peer needs older packages than the rest: an environment of its own, and the script that is run in it.
 P2PFL = ["p2pfl[dp]==0.4.4", "huggingface_hub==0.23.5", "pyarrow==14.0.2", "python-dateutil<3"]
-APART = {"swarm": {"p2pfl": (P2PFL, ["benches/swarm/others.py"])}}
+APART = {
+    "swarm": {"p2pfl": (P2PFL, ["benches/swarm/others.py"])},
+    # What later versions of Flower need is not everywhere to be had.
+    "masked": {"flwr": (["flwr==1.41.0"], ["benches/masked/flower.py"])},
+}
 
 
 def importable(module, python=PYTHON):

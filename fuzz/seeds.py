@@ -33,7 +33,7 @@ def many(items):
     return number(len(items)) + b"".join(items)
 
 
-def frame(content, values=(), version=4, kind="f"):
+def frame(content, values=(), version=5, kind="f"):
     """A frame; behind it numbers: `f` real, `I` modulo 2^32, `Q` modulo 2^64."""
     announced = number(" fIQ".index(kind)) + number(len(values)) if values else number(0)
     header = bytes([version]) + announced + content
@@ -112,9 +112,9 @@ FRAMES = {
     "forged-length": struct.pack("<I", 0xFFFFFFFF) + b"\1\0\7",
     "forged-list": frame(number(5) + number((1 << 64) - 1)),
     "forged-numbers": message(STATE, (0.5,)).replace(b"\1\1\t", b"\1\xfa\t", 1),
-    "forged-width": message(STATE, (0.5, 0.25)).replace(b"\4\1\2\t", b"\4\3\2\t", 1),
-    "forged-kind": message(STATE, (0.5,)).replace(b"\4\1\1\t", b"\4\4\1\t", 1),
-    "forged-none": frame(number(7)).replace(b"\4\0\7", b"\4\1\0\7", 1).replace(b"\3\0\0\0", b"\4\0\0\0", 1),
+    "forged-width": message(STATE, (0.5, 0.25)).replace(b"\5\1\2\t", b"\5\3\2\t", 1),
+    "forged-kind": message(STATE, (0.5,)).replace(b"\5\1\1\t", b"\5\4\1\t", 1),
+    "forged-none": frame(number(7)).replace(b"\5\0\7", b"\5\1\0\7", 1).replace(b"\3\0\0\0", b"\4\0\0\0", 1),
     "empty": b"",
 }
 for name, content in FRAMES.items():

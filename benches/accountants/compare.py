@@ -60,7 +60,7 @@ def ours(rate, sigma, steps, delta):
 def bench_lines():
     if len(sys.argv) > 2:
         return open(sys.argv[2]).read().splitlines()
-    command = ["cargo", "bench", "-q", "-p", "privacy", "--bench", "accountants"]
+    command = ["cargo", "bench", "-q", "-p", "murmuration-privacy", "--bench", "accountants"]
     return subprocess.run(command, check=True, capture_output=True, text=True).stdout.splitlines()
 
 

@@ -2,6 +2,7 @@
 """The network accountant: time and memory of all pairs, growth, and ratios to the same projections done densely in numpy.
 
     python3 benches/network/bench.py [pairs] [growth] [numpy]      all three parts without a word
+    python3 benches/network/bench.py beside=OTHER/target/release/murmur [linear|rounds|contractive …]      against another build of murmur, in turns
 
 Needs a release build (`cargo build --release`); makes a virtual environment with numpy under target/. Prints Markdown tables.
 """
@@ -27,17 +28,17 @@ def in_environment():
         os.execv(python, [str(python), __file__, *sys.argv[1:]])
 
 
-def murmur(*flags):
-    """Seconds and peak MiB of `murmur privacy pairwise`, written as npy."""
+def murmur(*flags, program=MURMUR):
+    """Seconds, processor seconds and peak MiB of `murmur privacy pairwise`, written as npy, and the figures."""
     with tempfile.TemporaryDirectory() as folder:
-        command = [MURMUR, "privacy", "pairwise", *map(str, flags), "--format", "npy", "--out", f"{folder}/mu2.npy"]
+        command = [program, "privacy", "pairwise", *map(str, flags), "--format", "npy", "--out", f"{folder}/mu2.npy"]
         start = time.perf_counter()
         pid = os.posix_spawn(str(command[0]), list(map(str, command)), os.environ)
         _, status, usage = os.wait4(pid, 0)
         seconds = time.perf_counter() - start
         assert status == 0, command
         import numpy
-        return seconds, usage.ru_maxrss / 1024, numpy.load(f"{folder}/mu2.npy")
+        return seconds, usage.ru_utime + usage.ru_stime, usage.ru_maxrss / 1024, numpy.load(f"{folder}/mu2.npy")
 
 
 def edges(spec):
@@ -99,22 +100,42 @@ def table(title, head, rows):
         print("| " + " | ".join(map(str, row)) + " |", flush=True)
 
 
+CASES = [
+    ("rounds", "hypercube:2048, 19 steps", ["--topology", "hypercube:2048", "--steps", 19, "--analysis", "rounds"]),
+    ("contractive, boundary", "SNAP Facebook (4,039 nodes), T = 100", ["--topology", f"file:{FACEBOOK}", "--rounds", 100, "--analysis", "contractive"]),
+    ("linear", "Erdős–Rényi n = 271, mean degree 11, T = 100", ["--topology", "erdos-renyi:271,mean_degree=11,seed=1", "--rounds", 100, "--analysis", "linear"]),
+    ("linear", "Erdős–Rényi n = 919, mean degree 8, T = 80", ["--topology", "erdos-renyi:919,mean_degree=8,seed=1", "--rounds", 80, "--analysis", "linear"]),
+    ("linear", "Erdős–Rényi n = 919, mean degree 13, T = 80", ["--topology", "erdos-renyi:919,mean_degree=13,seed=1", "--rounds", 80, "--analysis", "linear"]),
+]
+
+
 def all_pairs():
-    cases = [
-        ("rounds", "hypercube:2048, 19 steps", ["--topology", "hypercube:2048", "--steps", 19, "--analysis", "rounds"]),
-        ("contractive, boundary", "SNAP Facebook (4,039 nodes), T = 100", ["--topology", f"file:{FACEBOOK}", "--rounds", 100, "--analysis", "contractive"]),
-        ("linear", "Erdős–Rényi n = 271, mean degree 11, T = 100", ["--topology", "erdos-renyi:271,mean_degree=11,seed=1", "--rounds", 100, "--analysis", "linear"]),
-        ("linear", "Erdős–Rényi n = 919, mean degree 8, T = 80", ["--topology", "erdos-renyi:919,mean_degree=8,seed=1", "--rounds", 80, "--analysis", "linear"]),
-        ("linear", "Erdős–Rényi n = 919, mean degree 13, T = 80", ["--topology", "erdos-renyi:919,mean_degree=13,seed=1", "--rounds", 80, "--analysis", "linear"]),
-    ]
     rows = []
-    for analysis, what, flags in cases:
+    for analysis, what, flags in CASES:
         if any("facebook" in str(flag) for flag in flags) and not FACEBOOK.exists():
             print(f"skipped: {what}: no {FACEBOOK.name} in ../shared/data/graphs")
             continue
-        seconds, memory, _ = murmur(*flags)
+        seconds, _, memory, _ = murmur(*flags)
         rows.append([analysis, what, f"{seconds:.1f} s", f"{memory:.0f} MiB"])
     table("All pairs", ["analysis", "run", "time", "peak memory"], rows)
+
+
+def beside(other, wanted):
+    """All pairs by two builds that take turns: clock, processor time, memory, and how far the figures are apart."""
+    import numpy
+    rows = []
+    for analysis, what, flags in CASES:
+        absent = any("facebook" in str(flag) for flag in flags) and not FACEBOOK.exists()
+        if absent or (wanted and not any(analysis.startswith(word) for word in wanted)):
+            continue
+        before, cpu_before, memory_before, old = murmur(*flags, program=other)
+        now, cpu, memory, new = murmur(*flags)
+        known = numpy.isfinite(old)
+        apart = numpy.max(numpy.abs(new[known] - old[known]))
+        lower = numpy.max((old[known] - new[known]) / numpy.maximum(old[known], 1e-300))
+        rows.append([analysis, what, f"{before:.1f} s, {cpu_before:.1f} s, {memory_before:.0f} MiB", f"{now:.1f} s, {cpu:.1f} s, {memory:.0f} MiB",
+                     f"{before / now:.1f} ×", f"{cpu_before / cpu:.1f} ×", f"{apart:.0e}", f"{lower:.0e}"])
+    table("Beside another build", ["analysis", "run", "other: clock, processor, memory", "this", "clock", "processor", "largest difference of μ²", "largest share below"], rows)
 
 
 def growth():
@@ -142,7 +163,7 @@ def against_numpy():
         start = time.perf_counter()
         expected = dense_linear(matrix, rounds, 0)
         dense = time.perf_counter() - start
-        ours, _, mu2 = murmur("--topology", spec, "--rounds", rounds, "--analysis", "linear", "--watcher", 0)
+        ours, _, _, mu2 = murmur("--topology", spec, "--rounds", rounds, "--analysis", "linear", "--watcher", 0)
         worst = numpy.nanmax(abs(mu2[0] - numpy.minimum(expected, rounds)))
         rows.append(["linear", f"{spec}, T = {rounds}, one watcher", f"{dense:.2f} s", f"{ours:.3f} s", f"{dense / ours:.0f} ×", f"{worst:.0e}"])
     spec, steps = "hypercube:2048", 19
@@ -151,7 +172,7 @@ def against_numpy():
     expected = dense_rounds(matrix, steps, 0)
     dense = time.perf_counter() - start
     watchers = [flag for node in range(32) for flag in ("--watcher", node)]
-    ours, _, mu2 = murmur("--topology", spec, "--steps", steps, "--analysis", "rounds", *watchers)
+    ours, _, _, mu2 = murmur("--topology", spec, "--steps", steps, "--analysis", "rounds", *watchers)
     worst = numpy.nanmax(abs(mu2[0] - expected))
     rows.append(["rounds", f"{spec}, {steps} steps, per watcher", f"{dense:.2f} s", f"{ours / 32:.3f} s", f"{dense * 32 / ours:.0f} ×", f"{worst:.0e}"])
     table("Against numpy doing the same projection densely, in one run", ["analysis", "run", "numpy", "murmur (whole process)", "ratio", "largest difference"], rows)
@@ -162,5 +183,9 @@ if __name__ == "__main__":
     print(f"{os.cpu_count()} cores, {subprocess.run([MURMUR, '--version'], capture_output=True, text=True).stdout.strip()}")
     # A child's peak memory starts from its parent's, so the parts that need none of numpy's come first.
     parts = {"pairs": all_pairs, "growth": growth, "numpy": against_numpy}
-    for name in sys.argv[1:] or parts:
+    names = sys.argv[1:]
+    others = [name.removeprefix("beside=") for name in names if name.startswith("beside=")]
+    for other in others:
+        beside(other, [name for name in names if not name.startswith("beside=")])
+    for name in [] if others else names or parts:
         parts[name]()

@@ -123,6 +123,7 @@ pub fn agreement(bytes: &[u8]) {
             tokens,
             proofs,
             leaving: false,
+            look: None,
         };
         machine.handle(now, agreement::Input::Call(Box::new(standing)));
     }
@@ -160,6 +161,7 @@ fn member() -> &'static Credentials {
             rounds: 9,
             model: agreement::Fingerprint::default(),
             seats: vec![[0; 32]; 4],
+            continued: None,
         };
         Credentials::new(terms, &seeds[0], (1_000_000, 250_000)).expect("four members")
     })
@@ -316,8 +318,8 @@ fn in_file(bytes: &[u8], read: impl FnOnce(&Path)) {
 
 /// Questions in the small SQL: whatever is accepted can be planned or is refused with a hint, and is answered whatever records hold.
 pub fn question(bytes: &[u8]) {
-    use questions::columns::{Column, Columns, Row};
-    use questions::noise::{Terms, Trust, Unit};
+    use questions::columns::{Column, Columns};
+    use questions::noise::Trust;
     let Ok(text) = std::str::from_utf8(bytes) else { return };
     let mut columns = Columns::default();
     for declared in [
@@ -333,15 +335,17 @@ pub fn question(bytes: &[u8]) {
     if let Err(refusal) = text.parse::<Column>() {
         assert!(topology::Hint::hint(&refusal).is_some());
     }
-    let terms = Terms {
-        epsilon: 1.0,
-        delta: 1e-5,
-        contributors: 4,
-        honest: 3,
-        trust: Trust::Masked,
-        unit: Unit::Record,
-    };
-    let planned = questions::language::parse(text, &columns)
+    for trust in [Trust::Masked, Trust::Gossip, Trust::Local] {
+        question_to(text, &columns, trust);
+    }
+}
+
+fn question_to(text: &str, columns: &questions::columns::Columns, trust: questions::noise::Trust) {
+    use questions::columns::Row;
+    use questions::noise::{Terms, Unit};
+    let unit = Unit::Record;
+    let terms = Terms { epsilon: 1.0, delta: 1e-5, contributors: 4, honest: 3, trust, unit };
+    let planned = questions::language::parse(text, columns)
         .and_then(|question| questions::plan::plan(question, terms, 10));
     let plan = match planned {
         Ok(plan) => plan,
@@ -369,5 +373,5 @@ pub fn question(bytes: &[u8]) {
     let mut noise = |node: usize| -> Box<dyn privacy::noise::NoiseSource> {
         Box::new(privacy::noise::danger_from_seed(1, &format!("noise/{node}")))
     };
-    questions::simulate::simulate(&plan, &nodes, &mut noise, true).expect("masked questions are answered");
+    questions::simulate::simulate(&plan, &nodes, &mut noise, true).expect("what was planned is answered");
 }

@@ -10,7 +10,7 @@ use std::time::Instant;
 use privacy::clip::{ClipNorm, norm_squared};
 use privacy::mechanisms::discrete::{DiscreteGaussian, DiscreteLaplace, Fraction};
 use privacy::mechanisms::{EuclideanLaplace, Exponential, Gaussian, KaryResponse, Laplace};
-use privacy::noise::{IntegerNormal, NoiseSource, SystemNoise};
+use privacy::noise::{IntegerNormal, NoiseSource, SystemNoise, mask};
 use rand_chacha::rand_core::SeedableRng;
 use rand_distr::{Distribution, StandardNormal};
 
@@ -43,6 +43,7 @@ fn main() {
     });
     report("add_normals_f32 on 650 values at a time", rate);
     integers(&one);
+    masks(&one);
     clipping();
     others();
 }
@@ -66,6 +67,18 @@ fn integers(one: &rayon::ThreadPool) {
         let rate = timed(one, LONG, || noise.add_integer_normals_u32(&law, &mut words));
         row(&format!("add_integer_normals_u32, parameter {parameter}"), rate, reference);
     }
+}
+
+/// Masks of seven pairs, one after the other and in one pass.
+fn masks(one: &rayon::ThreadPool) {
+    println!("{:<52} {:>12} {:>8}", "masks, 1 thread", "M words/s", "to apart");
+    let keys: Vec<[u8; 32]> = (1..=7).map(|byte| [byte; 32]).collect();
+    let streams: Vec<_> = keys.iter().enumerate().map(|(at, key)| (key, at % 2 == 0)).collect();
+    let mut words = vec![0_u32; LONG];
+    let apart = timed(one, 7 * LONG, || keys.iter().for_each(|key| mask::add_stream_u32(key, &mut words)));
+    row("seven streams, one after the other", apart, apart);
+    let together = timed(one, 7 * LONG, || mask::combine_streams_u32(&streams, &mut words));
+    row("seven streams in one pass", together, apart);
 }
 
 fn clipping() {

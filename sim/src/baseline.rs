@@ -22,7 +22,7 @@ use rayon::prelude::*;
 use thiserror::Error;
 
 use crate::figures::{figure, uniform};
-use crate::ifca;
+use crate::{fedem, ifca};
 
 /// Why a comparison cannot be run.
 #[derive(Debug, Error)]
@@ -256,11 +256,14 @@ fn averaged(
     let mut optimiser = optimiser(setup)?;
     let mut last_rounds = vec![0.0; models[0].len()];
     let (mut bytes, mut takes_part) = (0, vec![0; setup.train.len()]);
+    let mut mixtures = fedem::equal(setup);
     for round in 0..setup.config.rounds {
         let drawn = drawn(setup, round);
         takes_part.iter_mut().zip(&drawn).for_each(|(times, &drawn)| *times += u64::from(drawn));
         let train_loss = if releases == 1 {
-            let (mut mean, loss) = if setup.layout.slots > 1 {
+            let (mut mean, loss) = if setup.config.clusters.mixture {
+                fedem::mean(setup, (round, &drawn), &models[0], &mut mixtures)?
+            } else if setup.layout.slots > 1 {
                 ifca::mean(setup, (round, &drawn), &models[0])?
             } else {
                 mean_contribution(setup, &setup.work, round, &models[0])?

@@ -201,6 +201,7 @@ impl<'w> Engine<'w> {
         let nodes = self.world.nodes;
         let mut finished = Finished {
             ended,
+            reached: 0,
             time: Time(self.now),
             models: Vec::with_capacity(nodes),
             bytes_per_node: Vec::with_capacity(nodes),
@@ -212,6 +213,7 @@ impl<'w> Engine<'w> {
         for slot in self.shards.into_iter().flat_map(Shard::into_slots) {
             finished.bytes_per_node.push(slot.bytes);
             finished.records_per_node.push(slot.ledger);
+            finished.reached += usize::from(slot.has_reached_the_end());
             finished.models.push(slot.into_model());
         }
         finished

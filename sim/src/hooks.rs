@@ -6,7 +6,7 @@ use learn::train::TrainError;
 use privacy::noise::{NoiseSource, SeededNoise};
 use protocol::masks::Masks;
 use protocol::work::{Computed, Desk, Job, carry_out};
-use protocol::{Message, PeerIx, Settings, Setup, Time};
+use protocol::{Message, PeerIx, Settings, Setup, Snapshot, Time};
 
 use crate::noise::{contribution_noise, masks_are_cheap, message_noise, seeded_masks};
 
@@ -65,6 +65,17 @@ pub trait Hook: Sync {
     fn settings(&self, setup: &Setup, node: PeerIx) -> Arc<Settings> {
         let _ = node;
         setup.settings.clone()
+    }
+
+    /// A node keeps this, with so many records in its ledger.
+    fn saved(&self, node: PeerIx, snapshot: &Snapshot, records: u64) {
+        let _ = (node, snapshot, records);
+    }
+
+    /// What a node that comes back finds on its disk: what it kept last, and how many records its ledger has. A disk may be an older copy.
+    fn found(&self, node: PeerIx, kept: Option<Snapshot>, records: u64) -> (Option<Snapshot>, u64) {
+        let _ = node;
+        (kept, records)
     }
 
     /// The source of message noise for a node's life, where the algorithm adds some.

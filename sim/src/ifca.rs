@@ -53,7 +53,7 @@ pub(crate) fn mean(
 }
 
 /// The slot that a node was dealt, in the rounds in which that counts.
-fn dealt(setup: &Setup, node: usize, round: u32) -> Option<usize> {
+pub(crate) fn dealt(setup: &Setup, node: usize, round: u32) -> Option<usize> {
     let slots = setup.work.differing.as_ref()?.slots.as_ref().filter(|slots| round < slots.deal)?;
     slots.dealt.get(node).map(|&slot| usize::from(slot))
 }

@@ -104,6 +104,8 @@ pub enum Ended {
 pub struct Finished {
     /// Why it ended.
     pub ended: Ended,
+    /// Nodes that reached the end of the run; others gave up, left, or are gone.
+    pub reached: usize,
     /// Virtual time at the end.
     pub time: Time,
     /// The model of each node; empty where it has crashed.

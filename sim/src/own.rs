@@ -1,5 +1,6 @@
 //! What is each node's own at the end of a simulation: its slot, its personal model, and how good they are on its own test part.
 
+use learn::gradient::GradientError;
 use learn::metrics::MeanSpread;
 use learn::personal::Figures;
 use learn::train::TrainError;
@@ -8,6 +9,8 @@ use protocol::work::{Layout, own_slot};
 use protocol::{RunResult, Setup};
 use rayon::prelude::*;
 use serde::Serialize;
+
+use crate::fedem;
 
 /// Figures over all nodes.
 #[derive(Debug, Default)]
@@ -73,7 +76,16 @@ pub(crate) fn of_all<'m>(
         .into_par_iter()
         .map(|node| match model_of(node) {
             model if model.is_empty() || !model.iter().all(|value| value.is_finite()) => Ok(None),
-            model => Ok(Some((node, mine(setup, node, model)?))),
+            model => {
+                let mut mine = mine(setup, node, model)?;
+                if setup.config.clusters.mixture
+                    && let Some(figures) = &mut mine.figures
+                {
+                    let found = fedem::judged(setup, node, model).map_err(GradientError::from)?;
+                    figures.personal = found.unwrap_or(figures.personal);
+                }
+                Ok(Some((node, mine)))
+            }
         })
         .collect();
     let made: Vec<(usize, Mine)> = made?.into_iter().flatten().collect();

@@ -83,6 +83,7 @@ impl Progress {
             }
             RunEvent::Run { .. }
             | RunEvent::Resumed { .. }
+            | RunEvent::Renewed(_)
             | RunEvent::Declared(_)
             | RunEvent::Named { .. }
             | RunEvent::Refused { .. }
@@ -96,6 +97,7 @@ impl Progress {
             | RunEvent::Outside { .. }
             | RunEvent::Waiting { .. }
             | RunEvent::Streams { .. }
+            | RunEvent::Inspected { .. }
             | RunEvent::Question { .. }
             | RunEvent::LostLines { .. } => {}
         }

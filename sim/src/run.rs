@@ -57,6 +57,8 @@ pub struct Done {
     pub rows: Vec<Row>,
     /// The model to keep: the mean over nodes, for a walk the newest token.
     pub model: Vec<f32>,
+    /// Whether some node came to the end of the run.
+    pub reached: bool,
 }
 
 /// Runs `setup`: every log line goes to `sink`, every row to `observe`.
@@ -181,6 +183,7 @@ fn simulated(
     let bytes = finished.bytes_per_node.iter().sum::<u64>();
     ongoing.account.settle_final();
     let end = End { time: finished.time, bytes, rounds: finished.rounds };
+    let reached = finished.reached > 0;
     let result = owned.in_result(result(setup, quality, ongoing.account.summary(), &end));
     if let Some(last) = ongoing.rows.last_mut() {
         // By now everything is settled, and what is dear to price was priced.
@@ -191,7 +194,7 @@ fn simulated(
     }
     settle(&mut ongoing.rows);
     let model = token.map_or_else(|| mean_model(&parts), <[f32]>::to_vec);
-    Ok(Done { result, rows: ongoing.rows, model })
+    Ok(Done { result, rows: ongoing.rows, model, reached })
 }
 
 /// Lowers the figures of each round to those of later ones: a round was priced while some of it was not settled and counted in full, or not
@@ -305,7 +308,7 @@ fn compare(
     let owned = own::of_all(setup, &|node| &models[node.min(models.len() - 1)])?;
     let result = owned.in_result(result);
     settle(&mut ongoing.rows);
-    Ok(Done { result, rows: ongoing.rows, model })
+    Ok(Done { result, rows: ongoing.rows, model, reached: true })
 }
 
 #[cfg(test)]

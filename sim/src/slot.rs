@@ -121,6 +121,11 @@ impl Slot {
         self.node.as_ref().map(Node::model)
     }
 
+    /// Whether the node came to the end of the run.
+    pub(crate) fn has_reached_the_end(&self) -> bool {
+        self.node.as_ref().is_some_and(Node::has_reached_the_end)
+    }
+
     /// Frees the node and gives its model; empty after a crash.
     pub(crate) fn into_model(mut self) -> Vec<f32> {
         self.node.take().map_or_else(Vec::new, |node| node.model().to_vec())
@@ -250,7 +255,8 @@ impl Slot {
         self.ticked = NEVER;
         if self.node.is_none() {
             self.life += 1;
-            self.node = Some(self.returned(context.world));
+            let node = self.returned(context.world);
+            self.node = Some(node);
             context.report.presence.push(self.me);
             self.on_log(RunEvent::Resumed { private_noise: false }, context);
         }
@@ -258,12 +264,15 @@ impl Slot {
     }
 
     /// The node after a crash, with what it had saved: at least the public first model.
-    fn returned(&self, world: &World<'_>) -> Node {
+    fn returned(&mut self, world: &World<'_>) -> Node {
         let settings = world.hook.settings(world.setup, self.me);
         let fresh = Node::new(self.me, settings.clone(), world.message_noise(self.me, self.life));
         let fresh = world.with_masks(fresh, self.me, self.life);
-        match self.special.as_deref().and_then(|special| special.snapshot.as_ref()) {
-            Some(snapshot) => fresh.restored(snapshot, self.ledger),
+        let kept = self.special.as_deref().and_then(|special| special.snapshot.clone());
+        let (kept, records) = world.hook.found(self.me, kept, self.ledger);
+        self.ledger = records;
+        match kept {
+            Some(snapshot) => fresh.restored(&snapshot, self.ledger),
             None if self.ledger == 0 => fresh,
             None => fresh.restored(&Snapshot::first(&settings), self.ledger),
         }
@@ -308,22 +317,24 @@ impl Slot {
         node.handle(now, input);
         while let Some(output) = self.node.as_mut().and_then(Node::poll_output) {
             match output {
-                Output::Compute(job) => self.on_compute(job),
+                Output::Compute(job) => self.on_compute(job, context.world),
                 Output::Record(record) => self.on_record(record.id, record.round, context),
                 Output::Send { to, message } => self.on_send(&to, message, context),
                 Output::Log(event) => self.on_log(*event, context),
-                Output::Save(snapshot) => self.on_save(*snapshot),
+                Output::Save(snapshot) => self.on_save(*snapshot, context.world),
                 Output::Forgotten(records) => self.ledger = self.ledger.max(records.end),
                 Output::Done => {}
             }
         }
     }
 
-    fn on_compute(&mut self, job: Job) {
-        // Noise alone is not recorded: it costs nothing.
-        if !job.only_noise {
-            self.unrecorded = Some(job.round);
+    fn on_compute(&mut self, job: Job, world: &World<'_>) {
+        // Noise alone is not recorded: it costs nothing, and takes no time of the data.
+        if job.only_noise {
+            let due = self.now.saturating_add(self.compute.min(world.faults().compute));
+            return self.jobs.push((due, job));
         }
+        self.unrecorded = Some(job.round);
         self.jobs.push((self.now.saturating_add(self.compute), job));
     }
 
@@ -343,12 +354,17 @@ impl Slot {
     }
 
     fn on_log(&mut self, event: RunEvent, context: &mut Context<'_, '_>) {
+        // A round to which it says that it adds no data.
+        if matches!(event, RunEvent::Refused { round, .. } if self.unrecorded == Some(round)) {
+            self.unrecorded = None;
+        }
         self.released += u64::from(matches!(event, RunEvent::Released { .. }));
         context.report.lines.push(Line { time: self.now, node: self.me, event });
     }
 
     /// After its last crash a node saves in vain.
-    fn on_save(&mut self, snapshot: Snapshot) {
+    fn on_save(&mut self, snapshot: Snapshot, world: &World<'_>) {
+        world.hook.saved(self.me, &snapshot, self.ledger);
         if let Some(special) = self.special.as_deref_mut().filter(|special| special.will_crash()) {
             special.snapshot = Some(snapshot);
         }

@@ -271,3 +271,62 @@ fn whoever_sees_a_contribution_tells_its_slot_no_better_than_the_noise_allows() 
     // σ = 2·C: at most Φ(√2/4) = 0.638, and for signals of full length about that.
     assert!(found <= 0.638 + 5.0 * (0.25f64 / 200.0).sqrt(), "{found}");
 }
+
+/// Models of nodes' own, pulled towards their neighbours': where they come to rest, ∇f_i(θ_i) + λ·Σ w_ij(θ_i − θ_j) is zero but for the length of a step. With L = I − W the
+/// rule θ ← (I − ηλL)(θ − ηg) rests exactly where g + λLθ = ηλLg.
+#[test]
+fn models_that_are_pulled_rest_between_their_own_data_and_their_neighbours() {
+    let (rate, pull) = (0.05, 0.4);
+    let pairs = [
+        "algorithm.kind=gossip",
+        "topology=ring",
+        "rounds=2000",
+        "nodes=6",
+        "data=two-clusters:nodes=6,dim=3,records=20",
+        "partition.kind=natural",
+        "model.kind=linear",
+        "learning_rate=0.05",
+        "algorithm.pull=0.4",
+        "privacy.noise_multiplier=0",
+        "privacy.clip_norm=1000",
+        "test_fraction=0",
+    ];
+    let setup = setup(&pairs);
+    let models = run(&setup, 2).finished.models;
+    let slope = |node: usize| -> Vec<f64> {
+        let found = learn::model::gradient(setup.model.as_ref(), &models[node], &setup.train[node]).unwrap();
+        found.iter().map(|&value| f64::from(value)).collect()
+    };
+    let slopes: Vec<Vec<f64>> = (0..6).map(slope).collect();
+    let values: Vec<Vec<f64>> =
+        models.iter().map(|model| model.iter().map(|&value| f64::from(value)).collect()).collect();
+    // Metropolis weights of a ring are thirds.
+    let apart = |all: &[Vec<f64>], node: usize, at: usize| {
+        let beside = [(node + 1) % 6, (node + 5) % 6];
+        beside.iter().map(|&other| (all[node][at] - all[other][at]) / 3.0).sum::<f64>()
+    };
+    let mut largest = 0.0_f64;
+    for node in 0..6 {
+        for at in 0..values[0].len() {
+            let rest = slopes[node][at] + pull * apart(&values, node, at);
+            let exact = rate * pull * apart(&slopes, node, at);
+            assert!((rest - exact).abs() < 2e-5, "node {node}, {at}: {rest} {exact}");
+            largest = largest.max(slopes[node][at].abs());
+        }
+    }
+    assert!(largest > 0.01, "the pull holds them back: {largest}");
+    assert_ne!(models[0], models[1], "they do not become one");
+}
+
+/// The messages of pulled models are noisy as those of gossip are, and so is their price: for direct neighbours everything that was released.
+#[test]
+fn a_pull_is_priced_like_gossip() {
+    let gossip =
+        ["algorithm.kind=gossip", "topology=ring", "rounds=5", "learning_rate=1", "algorithm.mixing_steps=1"];
+    let priced = |pairs: &[&str]| done(&setup(pairs)).result.privacy;
+    let (pulled, plain) = (priced(&[&gossip[..], &["algorithm.pull=0.2"]].concat()), priced(&gossip));
+    assert_eq!(pulled.local.epsilon, plain.local.epsilon);
+    assert_eq!(pulled.worst.epsilon, pulled.local.epsilon);
+    assert_eq!(pulled.mean.analysis, plain.mean.analysis);
+    assert!(pulled.mean.epsilon <= pulled.local.epsilon && pulled.mean.epsilon > 0.0);
+}

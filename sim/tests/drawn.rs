@@ -140,6 +140,9 @@ fn methods_with_a_server_run_on_the_same_data() {
     let (one, three) = (done(&turned), done(&[&turned[..], &["clusters.slots=3"]].concat()));
     assert!(shared(&three) > shared(&one) + 0.03, "{} {}", shared(&three), shared(&one));
     assert_eq!(three.clusters.unwrap().unmixed, Some(true));
+    let mixed = done(&[&turned[..], &["clusters.slots=3", "clusters.mixture=true"]].concat());
+    let [own, ..] = mixed.personal.as_ref().unwrap().means();
+    assert!(own > shared(&one) + 0.03, "FedEM: {own} {}", shared(&one));
     let skewed = ["partition.kind=pathological", "partition.min_size=8"];
     let sampled = done(&[&skewed[..], &["algorithm.sample=4"]].concat());
     let [own, all, _] = sampled.personal.as_ref().unwrap().means();

@@ -84,6 +84,22 @@ fn a_slow_node_slows_but_does_not_stop() {
     assert!(run.nodes_with(|event| matches!(event, RunEvent::RoundBroken { .. })).is_empty());
 }
 
+/// Under masks a member without data still sends the noise and the masks on which the others count.
+#[test]
+fn under_masks_who_is_too_slow_adds_no_data_and_breaks_no_round() {
+    for exchange in ["algorithm.exchange=doubling", "algorithm.exchange=halving"] {
+        let masked = [ALGORITHMS[0], &["privacy.masking=pairwise", exchange, "rounds=40"]].concat();
+        let slow = ["faults.slow=[{ nodes = [7], factor = 100.0 }]", "timeouts.slow=\"30ms\""];
+        let run = run(&setup(&[&masked, &slow[..]].concat()), 2);
+        assert!(run.nodes_with(|event| matches!(event, RunEvent::RoundBroken { .. })).is_empty());
+        assert!(run.faults().is_empty(), "{:?}", run.faults());
+        assert_eq!(run.finished.rounds, 40);
+        let records = &run.finished.records_per_node;
+        assert!((0..16).all(|node| records[node] == if node == 7 { 0 } else { 40 }), "{records:?}");
+        assert!(run.finished.models.iter().all(|model| *model == run.finished.models[0]));
+    }
+}
+
 #[test]
 fn a_run_in_which_nobody_reaches_anybody_ends() {
     for algorithm in ALGORITHMS {

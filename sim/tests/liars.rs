@@ -123,6 +123,16 @@ one_liar_changes_nothing! {
     malformed_numbers: "malformed", out = true, fault = Some(FaultKind::WrongLength);
     slowness: "slow", out = false, fault = None;
     other_numbers_for_each_in_the_open: "equivocation-robust", out = true, fault = None;
+    false_zeros: "false-zeros", out = true, fault = None;
+    a_false_mask: "false-mask", out = true, fault = None;
+    huge_words: "huge-words", out = true, fault = None;
+    half_the_ring: "half-words", out = true, fault = None;
+    a_changed_sum: "changed-sum", out = true, fault = None;
+    a_false_stream: "false-stream", out = true, fault = None;
+    false_sums: "false-sums", out = true, fault = None;
+    no_projections: "no-projections", out = true, fault = None;
+    no_draw: "no-draw", out = true, fault = None;
+    long_words: "long-words", out = true, fault = None;
     silence_in_the_open: "silence-robust", out = true, fault = None;
 }
 

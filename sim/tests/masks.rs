@@ -187,7 +187,12 @@ fn a_target_is_met_against_the_colluders_with_data_in_every_round() {
         let summary = account(&setup, &run);
         let coalition = summary.coalition.unwrap();
         assert_eq!((coalition.members, coalition.analysis.as_str()), (5, "masked"));
-        assert!(coalition.epsilon <= 3.0 && coalition.epsilon > 2.8, "{}", coalition.epsilon);
+        // What is left is room for one look: a third of a full charge at 650 parameters, beside six elevenths for six rounds; so at least 3·√0.6 of all records,
+        // and less of samples, which make rounds cheaper but no look.
+        let least = if batch.is_none() { 2.3 } else { 1.0 };
+        assert!(coalition.epsilon <= 3.0 && coalition.epsilon > least, "{}", coalition.epsilon);
+        let planned = setup.planned.coalition.unwrap().1;
+        assert!((coalition.epsilon / planned - 1.0).abs() < 1e-3, "{} for {planned}", coalition.epsilon);
         assert!(summary.worst.epsilon < coalition.epsilon && coalition.epsilon < summary.local.epsilon);
         assert_eq!(summary.worst.analysis, "masked");
     }

@@ -96,6 +96,24 @@ impl MixingMatrix {
         }
     }
 
+    /// `I − part·(I − W)`: a step that goes so much of the way. The sums of rows and columns, and symmetry, stay what they are.
+    ///
+    /// # Panics
+    /// Where the part is not above 0 and at most 1.
+    #[must_use]
+    pub fn damped(&self, part: f64) -> Self {
+        assert!(part > 0.0 && part <= 1.0, "a part of a step is above 0 and at most 1");
+        let mut damped = self.clone();
+        for node in 0..self.nodes() {
+            for at in self.offsets[node]..self.offsets[node + 1] {
+                let rest = if self.columns[at] as usize == node { 1.0 - part } else { 0.0 };
+                damped.values[at] = part.mul_add(self.values[at], rest);
+            }
+        }
+        damped.nonnegative = damped.values.iter().all(|&value| value >= 0.0);
+        damped
+    }
+
     /// Number of nodes.
     pub fn nodes(&self) -> usize {
         self.offsets.len() - 1
@@ -246,6 +264,23 @@ mod tests {
         assert_eq!(matrix.to_array().dot(&ndarray::arr1(&x)), ndarray::arr1(&out));
         // By hand: 0.75 − 0.5, 0.25 − 1 + 1, −0.5 + 3.
         assert_eq!(out, [0.25, 0.25, 2.5]);
+    }
+
+    #[test]
+    fn half_a_step_is_half_of_the_way() {
+        let whole = MixingMatrix::new(
+            vec![0, 2, 5, 7],
+            vec![0, 1, 0, 1, 2, 1, 2],
+            vec![0.75, 0.25, 0.25, 0.5, 0.25, 0.25, 0.75],
+        )
+        .unwrap();
+        let half = whole.damped(0.5);
+        // (I + W)/2 by hand.
+        assert_eq!(half.row(1), (&[0, 1, 2][..], &[0.125, 0.75, 0.125][..]));
+        assert!(half.is_symmetric() && half.is_doubly_stochastic() && half.is_nonnegative());
+        assert_eq!(whole.damped(1.0), whole);
+        let made = MixingMatrix::new(half.csr().0.to_vec(), half.csr().1.to_vec(), half.csr().2.to_vec());
+        assert_eq!(made.unwrap(), half, "what is kept beside the entries is true of them");
     }
 
     #[test]

@@ -1,8 +1,9 @@
 //! What a run cost, as `murmur sim` and `murmur swarm` print it.
 
 use crate::table::Table;
+use learn::data::Scaling;
 use learn::personal::Measure;
-use privacy::number::{Precision, near, up};
+use privacy::number::{Precision, given, near, up};
 use protocol::Setup;
 use protocol::account::{Coalition, Figure, Summary};
 use protocol::personal::PersonalResult;
@@ -42,7 +43,7 @@ pub(crate) fn privacy_table(privacy: &Summary) -> String {
     format!(
         "Privacy of one {} at δ = {}\n{}{assumed}{left_over}",
         unit(privacy.adjacency),
-        privacy.delta,
+        given(privacy.delta),
         figures.render()
     )
 }
@@ -53,7 +54,7 @@ pub(crate) fn sentence(privacy: &Summary) -> String {
     format!(
         "ε = {} at δ = {} for one {}, worst pair, by the analysis {analysis}",
         short_loss(*worst),
-        privacy.delta,
+        given(privacy.delta),
         unit(privacy.adjacency)
     )
 }
@@ -89,17 +90,29 @@ pub(crate) fn measured(value: f64) -> String {
 /// Coordinates of a mean that are shown.
 const MOST_MEANS: usize = 8;
 
-/// The mean that a run came to, column by column, in the units in which the records were averaged.
+/// The mean that a run came to, column by column, in the units of the data where declared bounds lead back to them.
 pub(crate) fn mean_text(setup: &Setup, mean: &[f32]) -> String {
     let names = setup.train.first().and_then(|data| data.feature_names());
-    let shown = mean.iter().enumerate().take(MOST_MEANS).map(|(at, value)| {
-        let value = near(f64::from(*value), Precision::Digits(4));
-        names.and_then(|names| names.get(at)).map_or_else(|| value.clone(), |name| format!("{name} {value}"))
+    let scaling = setup.config.data.scale.as_ref();
+    let mut all_in_units = true;
+    let shown = mean.iter().enumerate().take(MOST_MEANS).map(|(at, &value)| {
+        let (name, value) = (names.and_then(|names| names.get(at)), f64::from(value));
+        let back = |scaling: &Scaling| scaling.in_units_of_the_data(at, name.map(String::as_str), value);
+        // What scaling says nothing of is as it was.
+        let in_units = scaling.and_then(back);
+        all_in_units &= scaling.is_none() || in_units.is_some();
+        let text = near(in_units.unwrap_or(value), Precision::Digits(4));
+        name.map_or_else(|| text.clone(), |name| format!("{name} {text}"))
     });
-    let more = mean.len().saturating_sub(MOST_MEANS);
     let shown = shown.collect::<Vec<_>>().join(", ");
-    let scaled = if setup.config.data.scale.is_some() { " (scaled as `data` says)" } else { "" };
+    let more = mean.len().saturating_sub(MOST_MEANS);
+    let scaled = if all_in_units { "" } else { " (scaled as `data` says)" };
     if more > 0 { format!("{shown} and {more} more{scaled}") } else { format!("{shown}{scaled}") }
+}
+
+/// `1 round`, `2 rounds`.
+pub(crate) fn rounds(count: u64) -> String {
+    if count == 1 { "1 round".into() } else { format!("{count} rounds") }
 }
 
 /// What is protected.
@@ -131,7 +144,7 @@ mod tests {
         };
         assert_eq!(
             privacy_table(&privacy),
-            "Privacy of one record at δ = 0.00001\n\
+            "Privacy of one record at δ = 1e-5\n\
              who watches                ε  analysis\n\
              worst pair             2.445    rounds\n\
              mean over pairs     0.004322    rounds\n\
@@ -150,7 +163,7 @@ mod tests {
         assert!(gopa.contains("any one member") && gopa.contains("left in the sum: 18.00 times"), "{gopa}");
         assert_eq!(
             sentence(&privacy),
-            "ε = 2.45 at δ = 0.00001 for one record, worst pair, by the analysis rounds"
+            "ε = 2.45 at δ = 1e-5 for one record, worst pair, by the analysis rounds"
         );
         assert_eq!([f64::INFINITY, 0.0].map(epsilon), ["∞", "0"]);
         assert_eq!([2.44492, 0.001_23].map(short_loss), ["2.45", "1.3e-3"]);

@@ -13,6 +13,7 @@ mod table;
 
 use clap::Parser;
 use commands::Command;
+use output::say;
 use std::process::ExitCode;
 
 const EXAMPLES: &str = "\
@@ -47,7 +48,7 @@ fn main() -> ExitCode {
     match commands::run(Cli::parse().command) {
         Ok(code) => code,
         Err(failure) => {
-            eprint!("{failure}");
+            say!("{failure}");
             ExitCode::from(2)
         }
     }

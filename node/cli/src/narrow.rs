@@ -1,7 +1,8 @@
 //! Text for a narrow screen: prose is folded between words, tables between columns.
 
-/// Text for a screen of so many columns. Prose is folded between words, under its own indentation; of a table that is too wide the columns are shown in several
-/// parts, each with the first one in front, so that it can be read without a line that is broken. What has no place to fold stays as it is.
+/// Text for a screen of so many columns. Prose is folded between words, under its own indentation, and so is the last of two columns; of a wider table that does not
+/// fit the columns are shown in several parts, each with the first one in front, so that it can be read without a line that is broken. What has no place to fold stays
+/// as it is.
 pub(crate) fn folded(text: &str, width: usize) -> String {
     let mut out = String::with_capacity(text.len());
     let mut table: Vec<&str> = Vec::new();
@@ -25,15 +26,20 @@ fn is_row(line: &str) -> bool {
 fn prose(out: &mut String, line: &str, width: usize) {
     let bare = line.trim_end_matches('\n');
     let indent = bare.len() - bare.trim_start_matches([' ', '-']).len();
-    if bare.chars().count() <= width || indent + 20 > width {
-        out.push_str(line);
+    hung(out, &bare.chars().collect::<Vec<_>>(), indent, width);
+    out.push_str(&line[bare.len()..]);
+}
+
+/// One line, folded between words where it is too long; what follows stands below the letter at `indent`.
+fn hung(out: &mut String, line: &[char], indent: usize, width: usize) {
+    if line.len() <= width || indent + 20 > width {
+        out.extend(line);
         return;
     }
     let mut column = indent;
-    out.push_str(&bare[..indent]);
-    for (at, word) in bare[indent..].split(' ').enumerate() {
-        let long = word.chars().count();
-        if at > 0 && column + 1 + long > width {
+    out.extend(&line[..indent]);
+    for (at, word) in line[indent..].split(|letter| *letter == ' ').enumerate() {
+        if at > 0 && column + 1 + word.len() > width {
             out.push('\n');
             out.push_str(&" ".repeat(indent));
             column = indent;
@@ -41,10 +47,9 @@ fn prose(out: &mut String, line: &str, width: usize) {
             out.push(' ');
             column += 1;
         }
-        out.push_str(word);
-        column += long;
+        out.extend(word);
+        column += word.len();
     }
-    out.push_str(&line[bare.len()..]);
 }
 
 /// Lines in which columns stand apart.
@@ -52,12 +57,19 @@ fn rows(out: &mut String, lines: &[&str], width: usize) {
     let grid: Vec<Vec<char>> = lines.iter().map(|line| line.trim_end().chars().collect()).collect();
     let widest = grid.iter().map(Vec::len).max().unwrap_or(0);
     let columns = columns(&grid, widest);
-    if let [line] = lines {
-        return prose(out, line, width);
+    if widest <= width {
+        return lines.iter().for_each(|line| out.push_str(line));
     }
-    if widest <= width || columns.len() < 3 {
-        lines.iter().for_each(|line| out.push_str(line));
+    if let [_, (begin, _)] = columns[..] {
+        // A name and what is said of it, which is folded below its own beginning.
+        for (row, line) in grid.iter().zip(lines) {
+            hung(out, row, begin, width);
+            out.push_str(if line.ends_with('\n') { "\n" } else { "" });
+        }
         return;
+    }
+    if lines.len() == 1 || columns.len() < 3 {
+        return lines.iter().for_each(|line| prose(out, line, width));
     }
     let wide = |&(begin, end): &(usize, usize)| end - begin;
     let mut rest = &columns[1..];
@@ -75,7 +87,9 @@ fn rows(out: &mut String, lines: &[&str], width: usize) {
                 format!("{:<wide$}", cell.collect::<String>(), wide = end - begin)
             };
             let cells: Vec<String> = columns[..1].iter().chain(part).map(cell).collect();
-            out.push_str(cells.join("  ").trim_end());
+            // One column that is too wide by itself has a part of its own.
+            let last = if taken == 1 { wide(&columns[0]) + 2 } else { 0 };
+            hung(out, &cells.join("  ").trim_end().chars().collect::<Vec<_>>(), last, width);
             out.push('\n');
         }
         if !later.is_empty() {
@@ -125,6 +139,11 @@ inf      0.225 ± 0.062\n";
             format!("A sentence.\n\n{parts}\nAnother.\n")
         );
         assert_eq!(folded(table, 34), table, "it fits");
+        let two = "size  4\nσ     one two three four five six seven\n";
+        assert_eq!(folded(two, 26), "size  4\nσ     one two three four\n      five six seven\n");
+        let last = format!("a  b  note\n1  2  {}\n", "word ".repeat(8).trim_end());
+        let parts = "a  b\n1  2\n\na  note\n1  word word word word\n   word word word word\n";
+        assert_eq!(folded(&last, 24), parts);
         assert_eq!(folded("name  value that has no other column to go to\nx     y\n", 20).lines().count(), 2);
     }
 

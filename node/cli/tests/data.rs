@@ -17,7 +17,7 @@ fn refused(arguments: &[&str], parts: &[&str]) {
     common::refused(&[&["data"][..], arguments].concat(), parts);
 }
 
-fn write(name: &str, content: &str) -> PathBuf {
+fn write(name: &str, content: impl AsRef<[u8]>) -> PathBuf {
     let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join("data");
     std::fs::create_dir_all(&folder).unwrap();
     let path = folder.join(name);
@@ -86,4 +86,75 @@ fn bad_input_is_refused_with_the_place_and_a_hint() {
     refused(&[&good, "--partition", "spiral"], &["no scheme `spiral`", "hint: use iid"]);
     refused(&["patient.csv:label=y"], &["cannot open `patient.csv`", "Caused by"]);
     refused(&["diggits"], &["no set `diggits`", "breast-cancer"]);
+}
+
+#[test]
+fn a_table_is_the_same_however_another_program_wrote_it() {
+    let plain = "age,note,sick\n50,\"a\nb, c\",0\n61,d,1\n47.5,d,1\n";
+    let utf16 = |mark: [u8; 2], bytes: fn(u16) -> [u8; 2]| {
+        [&mark[..], &plain.encode_utf16().flat_map(bytes).collect::<Vec<u8>>()].concat()
+    };
+    let semicolons = "age;note;sick\r\n50;\"a\nb, c\";0\r\n61;d;1\r\n47,5;d;1\r\n";
+    let files = [
+        ("plain.csv", plain.as_bytes().to_vec()),
+        ("mark.csv", [&b"\xef\xbb\xbf"[..], plain.as_bytes()].concat()),
+        ("little.csv", utf16([0xff, 0xfe], u16::to_le_bytes)),
+        ("big.csv", utf16([0xfe, 0xff], u16::to_be_bytes)),
+        ("semicolons.csv", semicolons.as_bytes().to_vec()),
+        ("bars.csv", semicolons.replace(';', "|").into_bytes()),
+        ("tabs.csv", semicolons.replace(';', "\t").into_bytes()),
+        ("old-mac.csv", plain.replace("\n", "\r").replace("a\rb", "a\nb").into_bytes()),
+        ("row-numbers.csv", b",age,note,sick,\n0,50,\"a\nb, c\",0,\n1,61,d,1,\n2,47.5,d,1,\n".to_vec()),
+    ];
+    let mut known: Option<Value> = None;
+    for (name, content) in files {
+        let source = format!("{}:label=sick,categorical=note", write(name, content).display());
+        let mut found: Value = serde_json::from_str(&stdout(&[&source, "--format", "json"])).unwrap();
+        found["source"] = Value::Null;
+        assert_eq!(found["records"], 3, "{name}");
+        assert_eq!(&found, known.get_or_insert_with(|| found.clone()), "{name}");
+    }
+}
+
+#[test]
+fn what_a_file_lacks_is_told_with_its_cure() {
+    for (name, content, parts) in [
+        ("bare.csv", "50,1,0\n61,0,1\n", &["no column `sick`", "looks like a record"][..]),
+        ("carets.csv", "age^sick\n50^0\n", &["`age^sick`", "first line must hold the names", "delimiter="]),
+        (
+            "days.csv",
+            "seen,sick\n2024-01-02,0\n2024-02-03,1\n",
+            &["also in rows 2", "say `date=seen` behind"],
+        ),
+        ("form.csv", "a,sick\nx\ty,0\n1,1\n", &["`x y` is not a number"]),
+        ("none.csv", "", &["has no records"]),
+        ("sick.csv", "sick\n1\n0\n", &["no column is a feature"]),
+        ("twice.csv", "a,a,sick\n1,2,0\n", &["column `a` is there twice"]),
+    ] {
+        let source = format!("{}:label=sick", write(name, content).display());
+        refused(&[&source], parts);
+    }
+    let alike = write("alike.csv", "a,sick\n1,1\n2,1\n");
+    let words = common::murmur(&["data", &format!("{}:label=sick", alike.display())]);
+    let (said, shown) = (String::from_utf8_lossy(&words.stderr), String::from_utf8_lossy(&words.stdout));
+    assert!(
+        said.contains("nothing to tell apart") && shown.contains("target            1 class\n"),
+        "{said}"
+    );
+}
+
+#[test]
+fn a_draft_says_what_it_leaves_out_and_is_never_made_of_nothing() {
+    let ragged = write("ragged.csv", "a,sick\n1,0\n2\n3,1\n");
+    let output = common::murmur(&["data", &format!("{}:label=sick", ragged.display()), "--schema"]);
+    let (said, drafted) = (String::from_utf8_lossy(&output.stderr), String::from_utf8_lossy(&output.stdout));
+    assert!(output.status.success() && said.contains("1 of 3 rows"), "{said}");
+    assert!(drafted.contains("[columns.a]\nbounds = [0, 3]"), "{drafted}");
+    for (name, content, part) in [
+        ("head.csv", "a,sick\n", "has no records"),
+        ("same.csv", "a,a,sick\n1,2,0\n", "column `a` is there twice"),
+    ] {
+        let source = format!("{}:label=sick", write(name, content).display());
+        refused(&[&source, "--schema"], &[part]);
+    }
 }

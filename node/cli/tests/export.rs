@@ -52,6 +52,16 @@ fn the_compose_file_keeps_to_the_compose_specification() {
     }
 }
 
+/// Docker's own reader: a stack takes less than the specification allows.
+#[test]
+fn docker_reads_the_compose_file_as_a_stack() {
+    for more in DATA {
+        let folder = swarm();
+        let file = export(folder.path(), "compose", "compose.yaml", more);
+        passes("docker", &["stack", "config", "--compose-file"], &file);
+    }
+}
+
 #[test]
 fn the_kubernetes_objects_are_valid() {
     for more in DATA {

@@ -5,6 +5,8 @@
 
 #![allow(clippy::unwrap_used, clippy::print_stdout, reason = "a test that cannot go on fails")]
 
+mod common;
+
 use std::io::{BufRead, BufReader};
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
@@ -103,6 +105,31 @@ fn the_guide_leads_from_four_messy_files_to_predictions() {
         assert!(words.contains("not covered by ε") && words.contains("Trained alone"), "{words}");
     }
     outcome(folder.path());
+    fits_a_narrow_terminal(folder.path());
+}
+
+/// What a person reads on the way, in eighty columns. A path has no place to fold.
+fn fits_a_narrow_terminal(folder: &Path) {
+    for line in [
+        "data south.csv:label=num,above=0,fill=0,drop=Bemerkung+patient+seen",
+        "model show north/model.safetensors",
+        "evaluate north/model.safetensors east.csv",
+        "verify north/model.decision north/model.safetensors",
+        "report north",
+        "report north south",
+        "ledger",
+        "ledger check north",
+        "node --swarm swarm.toml --data nothing.csv --state again --no-mdns",
+    ] {
+        let words: Vec<&str> = line.split(' ').collect();
+        let Some(lines) = common::terminal::seen(&words, folder) else { return };
+        assert!(lines.iter().any(|shown| shown.trim().len() > 10), "`murmur {line}` says nothing");
+        for shown in &lines {
+            let is_one_word = !shown.trim().contains(' ');
+            let fits = shown.chars().count() <= common::terminal::WIDTH || is_one_word;
+            assert!(fits, "`murmur {line}` writes: {shown}");
+        }
+    }
 }
 
 /// What must be there at the end.

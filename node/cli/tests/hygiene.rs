@@ -219,3 +219,23 @@ fn expressions_are_read_as_spdx_says() {
         assert!(!is_met(bad, &allowed), "{bad}");
     }
 }
+
+/// Documents that say by which test something is shown name one that there is.
+#[test]
+fn tests_that_documents_name_are_there() {
+    let mut files = Vec::new();
+    sources(&root(), &mut files);
+    let texts: Vec<String> = files.iter().filter_map(|path| std::fs::read_to_string(path).ok()).collect();
+    let mut named = BTreeSet::new();
+    for document in ["docs/AGREEMENT.md", "docs/RELIABILITY.md"] {
+        let text = std::fs::read_to_string(root().join(document)).expect("a document");
+        let words = text.split('`').skip(1).step_by(2).filter(|word| word.matches('_').count() >= 3);
+        let plain =
+            |word: &&str| word.chars().all(|c| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '_');
+        named.extend(words.filter(plain).map(str::to_owned));
+    }
+    assert!(named.len() > 40, "{} tests are named", named.len());
+    let missing: Vec<&String> =
+        named.iter().filter(|name| !texts.iter().any(|text| text.contains(&format!("fn {name}(")))).collect();
+    assert!(missing.is_empty(), "{missing:#?}");
+}

@@ -137,6 +137,10 @@ fn a_second_run_on_the_same_data_is_refused_by_the_total_budget() {
     let spent = patients["epsilon"].as_f64().unwrap();
     let report = report_of(folder, "one-north");
     assert_eq!(patients["runs"][0]["settled"], true);
+    // The data that were used, and not the set that the swarm file would fall back on.
+    let config = report["config"].as_str().unwrap();
+    assert!(config.contains("north.csv:label=y") && !config.contains("digits"), "{config}");
+    assert_eq!(report["nodes"][0]["records"], 60);
     assert_eq!(Some(spent), report["worst"]["epsilon"].as_f64(), "the ledger says what the report says");
     assert!(spent > 0.3 && spent <= 2.0);
     // The screen's last words have the same figure.

@@ -5,6 +5,7 @@ use std::io::{BufRead, BufReader, Read, Write};
 use std::net::TcpStream;
 use std::path::Path;
 use std::process::{Child, Command, Stdio};
+use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
 use serde_json::Value;
@@ -16,6 +17,8 @@ const PATIENCE: Duration = Duration::from_secs(120);
 struct Served {
     process: Child,
     address: String,
+    /// What it said on stderr so far, but for the first line.
+    said: Arc<Mutex<String>>,
 }
 
 impl Served {
@@ -31,9 +34,28 @@ impl Served {
         said.read_line(&mut line).expect("it says something");
         let address = line.split("http://").nth(1).unwrap_or_else(|| panic!("no page: {line}"));
         let address = address.split('/').next().expect("the first part").to_owned();
-        // The rest is read to nowhere, so that a full pipe stops nobody.
-        std::thread::spawn(move || std::io::copy(&mut said, &mut std::io::sink()));
-        Self { process, address }
+        // The rest is read at once, so that a full pipe stops nobody.
+        let rest = Arc::new(Mutex::new(String::new()));
+        let heard = Arc::clone(&rest);
+        std::thread::spawn(move || {
+            for line in said.lines().map_while(Result::ok) {
+                heard.lock().unwrap().push_str(&(line + "\n"));
+            }
+        });
+        Self { process, address, said: rest }
+    }
+
+    /// Waits until it has said a word on stderr; everything that it said.
+    fn until_it_says(&self, word: &str) -> String {
+        let begun = Instant::now();
+        loop {
+            let said = self.said.lock().unwrap().clone();
+            if said.contains(word) {
+                return said;
+            }
+            assert!(begun.elapsed() < PATIENCE, "no `{word}` in {said}");
+            std::thread::yield_now();
+        }
     }
 
     /// Status code and body.
@@ -249,4 +271,86 @@ fn screen_page_metrics_and_report_say_the_same_epsilon_for_the_same_round() {
     let line =
         metrics.lines().find(|line| line.starts_with("murmur_epsilon{watcher=\"worst_pair\"")).unwrap();
     assert_eq!(line.rsplit(' ').next().unwrap().parse::<f64>().unwrap(), figure(&report["worst"]["epsilon"]));
+}
+
+/// Every `ε = 1.234 … after round 7` of a node's words, as round and figure.
+fn told(words: &str) -> Vec<(u64, f64)> {
+    let figure = |line: &str| {
+        let number = |text: &str| text.split([' ', ',', ';']).next()?.parse().ok();
+        let epsilon: f64 = number(line.split("ε = ").nth(1)?)?;
+        let round: f64 = number(line.split("after round ").nth(1)?)?;
+        Some((round as u64, epsilon))
+    };
+    words.lines().filter_map(figure).collect()
+}
+
+/// Holds what a node said against its report.
+fn assert_told_what_is_reported(words: &str, folder: &Path, state: &str, last: u64) -> Value {
+    let output = murmur().args(["report", state, "--format", "json"]).current_dir(folder).output().unwrap();
+    let report: Value = serde_json::from_slice(&output.stdout).unwrap();
+    let told = told(words);
+    assert_eq!(told.last(), Some(&(last, printed(report["worst"]["epsilon"].as_f64().unwrap()))), "{words}");
+    let points = report["rounds"]["curve"]["points"].as_array().unwrap();
+    for (round, epsilon) in told {
+        let point = points.iter().find(|point| point["round"].as_u64() == Some(round - 1)).unwrap();
+        assert_eq!(epsilon, printed(point["worst"].as_f64().unwrap()), "round {round} of {state}: {words}");
+    }
+    report
+}
+
+#[test]
+fn screen_lines_page_and_metrics_of_a_node_say_what_its_report_says() {
+    let folder = tempfile::tempdir().unwrap();
+    let folder = folder.path();
+    let made = murmur()
+        .args(["swarm", "init", "--nodes", "3", "--set", "rounds=60", "--set", "batch_size=16"])
+        .args(["--set", "privacy.epsilon=3", "--out", "swarm.toml"])
+        .current_dir(folder)
+        .output()
+        .unwrap();
+    assert!(made.status.success());
+    let node = |mut command: Command, index: usize, flags: &[&str]| {
+        command.args(["node", "--swarm", "swarm.toml", "--no-mdns", "--listen", "/ip4/127.0.0.1/tcp/0"]);
+        let (share, state) = (format!("{index}/3"), index.to_string());
+        command.args(["--shard", &share, "--state", &state]).args(flags).current_dir(folder);
+        command
+    };
+    let mut first = node(murmur(), 0, &["--log", "json"]);
+    let mut first = first.stdout(Stdio::piped()).stderr(Stdio::null()).spawn().unwrap();
+    let mut lines = BufReader::new(first.stdout.take().unwrap()).lines().map_while(Result::ok);
+    let address = lines.by_ref().find_map(|line| {
+        let status: Value = serde_json::from_str(&line).ok()?;
+        status["addresses"][0].as_str().map(str::to_owned)
+    });
+    let peer = ["--peer", &address.expect("it listens")];
+    std::thread::spawn(move || lines.for_each(drop));
+    // One with a screen of 80 columns, one with lines and a page.
+    let mut python = Command::new("python3");
+    python.arg(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/common/terminal.py"));
+    python.arg(env!("CARGO_BIN_EXE_murmur"));
+    let screen = node(python, 1, &peer).stdout(Stdio::piped()).stdin(Stdio::null()).spawn().unwrap();
+    let lines = node(murmur(), 2, &[&peer[..], &["--http", "127.0.0.1:0", "--http-linger", "600"]].concat());
+    let served = Served::start(lines);
+
+    let last = served.until(|status| status["phase"] == "finished");
+    let words = served.until_it_says("next: murmur report");
+    let report = assert_told_what_is_reported(&words, folder, "2", 60);
+    let worst = printed(report["worst"]["epsilon"].as_f64().unwrap());
+    assert_eq!((&last["epsilon"]["round"], last["epsilon"]["worst"].as_f64()), (&60.into(), Some(worst)));
+    let (_, metrics) = served.get("/metrics", "");
+    assert!(metrics.contains("murmur_epsilon_round 60\n"), "{metrics}");
+    let line = metrics.lines().find(|line| line.starts_with("murmur_epsilon{watcher=\"worst_pair\""));
+    assert_eq!(line.unwrap().rsplit(' ').next().unwrap().parse::<f64>().unwrap(), worst);
+
+    let screen = screen.wait_with_output().unwrap();
+    assert!(first.wait().unwrap().success() && screen.status.success());
+    let seen = String::from_utf8_lossy(&screen.stdout).into_owned();
+    assert!(seen.contains("members    3 of 3 here"), "{seen}");
+    for shown in seen.lines() {
+        assert!(shown.chars().count() <= 80, "a screen of 80 columns shows: {shown}");
+    }
+    // What stands below the last picture is folded between words.
+    let (pictures, below) = seen.split_once("\nprivacy: ").unwrap();
+    let unfolded = format!("{pictures}\nprivacy: {}", below.replace('\n', " "));
+    assert_told_what_is_reported(&unfolded, folder, "1", 60);
 }

@@ -261,3 +261,48 @@ fn group_privacy_is_priced_and_the_heuristic_is_not_private() {
         assert!(found[0] > 0.9 && found[1] < 0.5, "{variant}: {found:?}");
     }
 }
+
+/// With all pairs sharing noise the loss is 1/h + (1 − 1/h)/(1 + hσ_Δ²) for h honest members, own noise 1.
+#[test]
+fn gopa_hides_behind_all_honest_members() {
+    let Some(out) = results_of("gopa") else { return };
+    let losses = table(&out, "losses.csv");
+    for row in rows(&losses, "choices", "all") {
+        let honest = 60.0 * number(row, "honest");
+        let shared = number(row, "noise").powi(2);
+        let expected = 1.0 + (honest - 1.0) / (1.0 + honest * shared);
+        assert_near(number(row, "over_curator"), expected, 1e-5, "all pairs");
+    }
+    // A tenth above a curator's loss: (h − 1)/(1 + hσ²) = 0.1. The search stops within two per cent.
+    let needed = table(&out, "enough.csv");
+    let all = rows(&needed, "choices", "all")[0];
+    for (column, honest) in [("honest_1", 60.0_f64), ("honest_0.5", 30.0)] {
+        let expected = ((10.0 * (honest - 1.0) - 1.0) / honest).sqrt();
+        assert_near(number(all, column), expected, 0.021, column);
+    }
+}
+
+/// Two totals of two members: cov [[2, 1], [1, 3]], whose inverse begins with 3/5.
+#[test]
+fn own_noise_that_comes_back_tells_more_and_is_refused() {
+    let Some(out) = results_of("scaffold") else { return };
+    let losses = table(&out, "losses.csv");
+    let two = losses.iter().find(|row| row["members"] == "2" && row["gain"] == "1").unwrap();
+    assert_near(number(two, "true"), 0.6, 1e-6, "two members");
+    assert!(losses.iter().all(|row| number(row, "true") > number(row, "claimed")));
+    let refused = table(&out, "refused.csv");
+    assert_eq!(rows(&refused, "target", "worst")[0]["murmur"], "refused");
+    assert_eq!(rows(&refused, "target", "local")[0]["murmur"], "runs");
+}
+
+/// 25 surveys: a root mean square has a relative deviation of 14 %, so a factor of 1.6 is passed by chance less than once in ten thousand times.
+#[test]
+fn statistics_of_pairs_err_as_their_exact_deviation_says() {
+    let Some(out) = results_of("u-statistics") else { return };
+    for row in table(&out, "errors.csv") {
+        let (measured, deviation) = (number(&row, "measured"), number(&row, "deviation"));
+        assert!(measured < 1.6 * deviation, "{row:?}");
+        assert!(number(&row, "theorem") > 2.0 * deviation, "{row:?}");
+        assert_near(number(&row, "murmur_theorem"), number(&row, "theorem"), 1e-4, "the theorem");
+    }
+}

@@ -173,6 +173,34 @@ fn csv_npy_and_svg_are_what_their_names_say() {
 }
 
 #[test]
+fn rows_are_printed_one_by_one_and_nothing_of_what_is_refused() {
+    let folder = scratch("rows");
+    let good = ["pairwise", "--topology", "hypercube:64", "--steps", "2", "--analysis", "rounds"];
+    let bad = ["pairwise", "--topology", "ring:6", "--rounds", "2", "--analysis", "rounds"];
+    for format in ["json", "csv", "npy"] {
+        let out = folder.join(format);
+        let to_file = ["--format", format, "--out", out.to_str().unwrap()];
+        assert!(refusal(&[&bad[..], &["--format", format]].concat()).contains("consensus"), "{format}");
+        refusal(&[&bad[..], &to_file].concat());
+        assert!(!out.exists(), "{format}");
+        murmur(&good).args(to_file).assert().success();
+        let printed = murmur(&good).args(["--format", format]).assert().success().get_output().stdout.clone();
+        assert_eq!(std::fs::read(&out).unwrap(), printed, "{format}");
+        std::fs::remove_file(&out).unwrap();
+    }
+    assert_eq!(std::fs::read_dir(&folder).unwrap().count(), 0, "no part is left behind");
+    // Every node of a hypercube learns the same of those that lie to it as theirs lie to the others.
+    let found = json(&good);
+    let mu2 = |watcher: usize, source: usize| found["mu2"][watcher][source].as_f64().unwrap();
+    for (watcher, source) in [(0, 0b000_111), (0b101_010, 0b101_101), (63, 0b111_000)] {
+        assert!(
+            (mu2(watcher, source) - mu2(0, watcher ^ source)).abs() < 1e-12,
+            "{source} seen by {watcher}"
+        );
+    }
+}
+
+#[test]
 fn several_rounds_without_consensus_are_refused_with_a_hint() {
     let text = refusal(&[
         "pairwise",

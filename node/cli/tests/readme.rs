@@ -177,6 +177,16 @@ fn the_main_command_of_the_readme_runs() {
 }
 
 #[test]
+fn the_promise_of_the_readme_says_at_once_what_it_rests_on() {
+    let text = fs::read_to_string(root().join("README.md")).unwrap();
+    let beginning = text.split("## ").next().unwrap();
+    assert!(beginning.contains("nobody to trust"));
+    for part in ["fewer than a third of the members", "the masks are", "whatever breaks"] {
+        assert!(beginning.contains(part), "the README promises before it says: {part}");
+    }
+}
+
+#[test]
 fn numbers_may_differ_and_words_may_not() {
     assert_eq!(without_numbers("ε =  1.98 after 160 rounds"), without_numbers("ε = 2.1 after 9 rounds"));
     assert_ne!(without_numbers("worst pair 1.2"), without_numbers("mean 1.2"));

@@ -48,9 +48,13 @@ fn a_real_swarm_ends_with_a_report_and_each_node_has_its_own() {
     assert_eq!((whole["private"].as_bool(), whole["driver"].as_str()), (Some(true), Some("libp2p")));
     assert_eq!(whole["nodes"].as_array().unwrap().len(), 4);
     assert!(whole["worst"]["epsilon"].as_f64().unwrap() <= 3.0);
-    // The same figure that the swarm printed at its end.
+    // The same figure that the swarm printed at its end, but for the last bits.
     let result: Value = serde_json::from_slice(&std::fs::read(run.join("result.json")).unwrap()).unwrap();
-    assert_eq!(whole["worst"]["epsilon"], result["privacy"]["worst"]["epsilon"]);
+    let (reported, printed) = (&whole["worst"]["epsilon"], &result["privacy"]["worst"]["epsilon"]);
+    assert!(
+        (reported.as_f64().unwrap() / printed.as_f64().unwrap() - 1.0).abs() < 1e-12,
+        "{reported}, {printed}"
+    );
     assert!(whole["nodes"][2]["label"].as_str().unwrap().starts_with("12D3Koo"), "who it is");
     rows_are_those_of_the_run(&run, &whole, &result);
 
@@ -125,7 +129,9 @@ fn the_json_keeps_to_the_schema() {
     ] {
         let mut args = vec!["sim", "--format", "json", "--set", "nodes=6", "--set", "rounds=4"];
         pairs.iter().for_each(|pair| args.extend(["--set", pair]));
-        let run = json(folder.path(), &args)["run"].as_str().expect("its folder").to_owned();
+        // Where nearly every message is lost nobody may come to the end: exit code 1, and a result all the same.
+        let result: Value = serde_json::from_slice(&murmur(folder.path(), &args).stdout).expect("JSON");
+        let run = result["run"].as_str().expect("its folder").to_owned();
         let report = folder.path().join("report.json");
         let args = ["report", &run, "--compare", &run, "--out", report.to_str().unwrap()];
         text(murmur(folder.path(), &args));

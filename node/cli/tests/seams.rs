@@ -93,6 +93,30 @@ fn an_algorithm_is_named_in_its_folder_and_in_few_other_files() {
     assert!(naming.len() <= 10);
 }
 
+/// Every file of Rust below a folder, what is built left out.
+fn rust_files(folder: &Path, found: &mut Vec<PathBuf>) {
+    for entry in std::fs::read_dir(folder).expect("a folder of the repository") {
+        let path = entry.expect("an entry").path();
+        let name = path.file_name().and_then(|name| name.to_str()).unwrap_or_default().to_owned();
+        if path.is_dir() && name != "target" && !name.starts_with('.') {
+            rust_files(&path, found);
+        } else if name.ends_with(".rs") {
+            found.push(path);
+        }
+    }
+}
+
+#[test]
+fn no_file_is_longer_than_450_lines() {
+    let mut files = Vec::new();
+    rust_files(&root(), &mut files);
+    assert!(files.len() > 700, "{} files", files.len());
+    let lines = |file: &PathBuf| std::fs::read_to_string(file).expect("a source").lines().count();
+    let long: Vec<(usize, &PathBuf)> =
+        files.iter().map(|file| (lines(file), file)).filter(|(lines, _)| *lines > 450).collect();
+    assert!(long.is_empty(), "is there a second job to move out? {long:#?}");
+}
+
 #[test]
 fn what_names_an_algorithm_is_seen() {
     assert!(names_one("match kind { AlgorithmKind::Walk => 1 }").is_some());

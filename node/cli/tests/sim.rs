@@ -162,6 +162,11 @@ fn a_sweep_gives_all_runs_and_a_summary() {
     );
     let summary = &result["summary"][1];
     assert_eq!(summary["set"]["algorithm.kind"], "local");
+    // Amounts are numbers, for whoever plots them.
+    let swept = ["--sweep", "learning_rate=0.5,1", "--format", "json"];
+    let amounts: Value = serde_json::from_str(&stdout(&[&SMALL[..], &swept].concat())).unwrap();
+    assert_eq!(amounts["summary"][0]["set"]["learning_rate"], 0.5);
+    assert_eq!(amounts["runs"][1]["set"]["learning_rate"], 1);
     assert_eq!(summary["test_acc"]["count"], 2);
     assert_eq!((&result["runs"][0]["seed"], &result["runs"][1]["seed"]), (&1.into(), &2.into()));
     let table = stdout(&[&SMALL[..], &["--sweep", "algorithm.kind=central,local", "--seeds", "2"]].concat());
@@ -269,7 +274,11 @@ fn epsilon_in_the_metrics_never_falls_and_never_passes_the_target() {
 fn a_run_that_nobody_survives_ends_with_a_result_and_without_a_model() {
     let out = folder("nobody");
     let crash = "faults.crash=[{nodes=[0,1,2,3],at=0.001}]";
-    let result = small(&out, &["--set", crash, "--set", "timeouts.give_up=2s"]);
+    let end =
+        ["--set", crash, "--set", "timeouts.give_up=2s", "--format", "json", "--out", out.to_str().unwrap()];
+    let output = common::murmur(&[&["sim"], &SMALL[..], &end].concat());
+    assert_eq!(output.status.code(), Some(1), "it ended before its end");
+    let result: Value = serde_json::from_slice(&output.stdout).unwrap();
     assert_eq!(result["finished_rounds"], 0);
     let run = Path::new(result["run"].as_str().unwrap());
     assert!(run.join("metrics.csv").exists() && !run.join("model.safetensors").exists());

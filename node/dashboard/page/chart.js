@@ -1,8 +1,8 @@
 // A line chart over rounds, drawn as SVG: at most a few hundred points, redrawn at most a few times a second.
 
 class Chart {
-  constructor(svg, { format = digits, floor = null, ceiling = null } = {}) {
-    Object.assign(this, { svg, format, floor, ceiling, name: svg.getAttribute("aria-label") });
+  constructor(svg, { percent = false, floor = null, ceiling = null } = {}) {
+    Object.assign(this, { svg, percent, floor, ceiling, name: svg.getAttribute("aria-label") });
     this.lines = [];
     this.limit = null;
   }
@@ -19,13 +19,14 @@ class Chart {
       this.text(area.left, (area.top + area.bottom) / 2, "nothing yet", "start");
       return;
     }
-    const [low, high] = this.range(all, limit);
+    const { low, high, step } = this.range(all, limit);
     const last = Math.max(1, ...all.map((point) => point[0]));
     const x = (value) => area.left + (value / last) * (area.right - area.left);
     const y = (value) => area.bottom - ((value - low) / (high - low)) * (area.bottom - area.top);
-    for (const value of [low, (low + high) / 2, high]) {
+    for (let at = 0; low + at * step <= high + step / 2; at += 1) {
+      const value = low + at * step;
       this.element("line", { class: "grid", x1: area.left, x2: area.right, y1: y(value), y2: y(value) });
-      this.text(area.left - 7, y(value) + 4, this.format(value), "end");
+      this.text(area.left - 7, y(value) + 4, this.tick(value, step), "end");
     }
     this.text(area.left, box.height - 5, "0", "start");
     this.text(area.right, box.height - 5, `round ${Math.round(last)}`, "end");
@@ -40,20 +41,30 @@ class Chart {
     const end = lines[0].points.at(-1);
     if (end) {
       this.element("circle", { class: "dot", cx: x(end[0]), cy: y(end[1]), r: 3.2 });
-      this.svg.setAttribute("aria-label", `${this.name}: ${this.format(end[1])} at round ${Math.round(end[0])}`);
+      this.svg.setAttribute("aria-label", `${this.name}: ${this.percent ? percent(end[1]) : digits(end[1])} at round ${Math.round(end[0])}`);
     }
   }
 
+  // Round numbers that enclose everything, at most five steps of 1, 2 or 5 times a power of ten apart.
   range(points, limit) {
     let [low, high] = [Infinity, -Infinity];
     for (const [, value] of points) {
       low = Math.min(low, value);
       high = Math.max(high, value);
     }
-    if (limit !== null) high = Math.max(high, limit * 1.05);
+    if (limit !== null) high = Math.max(high, limit);
     if (this.floor !== null) low = this.floor;
     if (this.ceiling !== null) high = this.ceiling;
-    return high > low ? [low, high] : [low - 0.5, low + 0.5];
+    if (!(high > low)) [low, high] = [low - 0.5, low + 0.5];
+    const power = 10 ** Math.floor(Math.log10((high - low) / 5));
+    const step = power * [1, 2, 5, 10].find((times) => (times * power * 5) / (high - low) > 1 - 1e-9);
+    // A hair of rounding must not cost a step.
+    return { low: Math.floor(low / step + 1e-9) * step, high: Math.ceil(high / step - 1e-9) * step, step };
+  }
+
+  tick(value, step) {
+    if (this.percent) return `${Math.round(100 * value)} %`;
+    return value.toFixed(Math.min(12, Math.max(0, -Math.floor(Math.log10(step) + 1e-9))));
   }
 
   element(name, attributes) {

@@ -12,6 +12,9 @@ function digits(value, places = 3) {
 // ε as a report prints it: the server has rounded it up to four digits that count.
 const lossText = (value) => (value === null || value === undefined ? "–" : value >= 1000 ? value.toFixed(0) : value === 0 ? "0" : value.toPrecision(4));
 
+// A limit as it was given: 8 and 2.5, not 8.00.
+const plain = (value) => String(Number(value.toPrecision(4)));
+
 const percent = (part) => (part === null || part === undefined ? "–" : `${(100 * part).toFixed(1)} %`);
 
 function clock(seconds) {

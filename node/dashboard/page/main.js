@@ -11,7 +11,7 @@ for (const link of document.querySelectorAll("footer a")) link.href = withToken(
 const model = { status: null, nodes: [], curves: { loss: [], accuracy: [], epsilon_worst: [], epsilon_local: [] } };
 const charts = {
   loss: new Chart(byId("chart-loss")),
-  accuracy: new Chart(byId("chart-accuracy"), { format: (value) => `${Math.round(100 * value)} %`, floor: 0, ceiling: 1 }),
+  accuracy: new Chart(byId("chart-accuracy"), { percent: true, floor: 0, ceiling: 1 }),
   epsilon: new Chart(byId("chart-epsilon"), { floor: 0 }),
 };
 const flock = new Flock(byId("flock"), showChosen);

@@ -20,10 +20,11 @@ function showStatus(status) {
   setText(byId("away"), awayText(status.away));
   const infinite = epsilon.analysis !== null && epsilon.worst === null;
   setText(byId("epsilon"), infinite ? "ε = ∞" : epsilon.worst === null ? "–" : `ε = ${lossText(epsilon.worst)}`);
-  setText(byId("budget"), status.budget === null ? "" : `of ${digits(status.budget, 2)}, ${scopeText(status.budget_scope)}`);
+  setText(byId("budget"), status.budget === null ? "" : `of ${plain(status.budget)}, ${scopeText(status)}`);
   setText(byId("analysis"), analysisText(status));
   setText(byId("accuracy"), percent(status.accuracy));
   setText(byId("quality"), qualityText(status));
+  setText(byId("own"), ownText(status.personal));
   setText(byId("loss"), status.loss === null ? "" : `training loss ${digits(status.loss)}`);
   setText(byId("version"), `murmur ${status.version}`);
   const danger = byId("danger");
@@ -46,6 +47,15 @@ function qualityText(status) {
   return `${parts.join(" · ")}${parts.length > 0 ? "; " : ""}not covered by ε`;
 }
 
+// Models of the node's own, on records that it kept apart: of a swarm's nodes the means.
+function ownText(personal) {
+  if (!personal) return "";
+  const [word, shown] = "personal_acc" in personal ? ["acc", percent] : ["rmse", digits];
+  const names = { personal: "own model", shared: "shared", alone: "alone" };
+  const parts = Object.entries(names).map(([key, name]) => `${name} ${shown(personal[`${key}_${word}`])}`);
+  return `on own records: ${parts.join(" · ")}; not covered by ε`;
+}
+
 function awayText(away) {
   if (away.length === 0) return "nobody is away";
   const few = away.slice(0, 6).join(", ");
@@ -55,7 +65,11 @@ function awayText(away) {
 // Towards whom “local” is: with masks, who sees every message sees totals alone.
 const everybody = (analysis) => (analysis?.startsWith("masked") ? "breaks the masks" : "sees everything");
 
-const scopeText = (scope) => ({ worst: "worst pair", mean: "mean over pairs", local: "sees every message" })[scope];
+// Whom the budget is about: with masks it is planned for as many as may pool what they know, and is spent sooner than the figure of one member tells.
+function scopeText({ budget_scope: scope, budget_together: together }) {
+  if (scope === "worst" && together > 1) return `any ${together} together`;
+  return { worst: "worst pair", mean: "mean over pairs", local: "sees every message" }[scope];
+}
 
 function analysisText({ epsilon }) {
   if (epsilon.analysis === null) return "no contribution yet";
@@ -82,7 +96,7 @@ function showPeers(nodes, status) {
   while (list.children.length > chosen.length) list.lastChild.remove();
   while (list.children.length < chosen.length) list.append(peerRow());
   chosen.forEach((node, at) => fillRow(list.children[at], node, spentBy(node, scope), full, status));
-  setText(byId("peers-note"), status.budget === null ? "no budget" : `budget ${digits(status.budget, 2)}, ${scopeText(scope)}`);
+  setText(byId("peers-note"), status.budget === null ? "no budget" : `budget ${plain(status.budget)}, ${scopeText(status)}`);
   const analysis = scope === "local" ? "local" : status.epsilon.analysis;
   const shown = chosen.length < nodes.length ? `the ${chosen.length} largest of ${nodes.length}; ` : "";
   const by = analysis ? `by the analysis “${analysis}”, δ = ${small(status.epsilon.delta)}` : "";

@@ -3,6 +3,8 @@
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
+use protocol::personal::Figures;
+
 use crate::state::row::Vitals;
 
 /// The board of a run; clones are the same board.
@@ -28,6 +30,8 @@ pub(crate) struct Slot {
     pub(crate) vitals: Option<Vitals>,
     /// Whether it ended well, once it has ended.
     pub(crate) ended: Option<bool>,
+    /// How good its own models are, once it has made them.
+    pub(crate) own: Option<Figures>,
 }
 
 /// How a run ends for the page.
@@ -49,6 +53,13 @@ impl Board {
     pub fn vitals(&self, slot: usize, vitals: Vitals) {
         if let Some(slot) = self.lock().nodes.get_mut(slot) {
             slot.vitals = Some(vitals);
+        }
+    }
+
+    /// A process has made models of its own.
+    pub fn own(&self, slot: usize, figures: Figures) {
+        if let Some(slot) = self.lock().nodes.get_mut(slot) {
+            slot.own = Some(figures);
         }
     }
 

@@ -1,7 +1,7 @@
 //! What is known of a run before the first line of its log.
 
 use protocol::account::Shape;
-use protocol::config::Config;
+use protocol::config::{Config, Masking};
 use protocol::{PeerIx, Scope, Setup};
 
 use crate::scene::Scene;
@@ -21,6 +21,8 @@ pub struct Outline {
     pub budget: Option<f64>,
     /// Whose view the budget is about.
     pub scope: Scope,
+    /// Towards how many members together, where masks make it a matter of how many pool what they know.
+    pub together: Option<usize>,
     /// δ of every ε.
     pub delta: f64,
     /// Version of the program.
@@ -48,6 +50,7 @@ impl Outline {
             rounds: config.rounds,
             budget: config.privacy.epsilon.filter(|epsilon| epsilon.is_finite()),
             scope: config.privacy.target,
+            together: (config.privacy.masking == Masking::Pairwise).then_some(config.privacy.colluders),
             delta: config.privacy.delta,
             version: env!("CARGO_PKG_VERSION"),
             only,

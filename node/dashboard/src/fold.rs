@@ -114,6 +114,10 @@ impl Fold {
                 self.set_gone(slot, false);
                 self.state.on_vitals((!alone).then_some(slot), vitals);
             }
+            if let Some(figures) = said.own {
+                news = true;
+                self.state.on_own((!alone).then_some(slot), figures);
+            }
             if let Some(well) = said.ended {
                 news = true;
                 self.set_gone(slot, true);

@@ -1,6 +1,7 @@
 //! What is served: the JSON objects of `/api/status`, `/api/run` and the stream.
 
 use privacy::number::{Precision, raised};
+use protocol::personal::PersonalResult;
 use protocol::{PeerIx, Scope};
 use serde::{Serialize, Serializer};
 
@@ -38,11 +39,15 @@ pub(crate) struct Status {
     /// AUC, log loss, calibration, base rate, and the accuracy of models trained alone; `null` where they are not known.
     #[serde(flatten)]
     pub(crate) quality: Quality,
+    /// Models of the nodes' own on the nodes' own records, once they are made.
+    pub(crate) personal: Option<PersonalResult>,
     pub(crate) epsilon: Epsilon,
     /// ε that the run was planned for.
     pub(crate) budget: Option<f64>,
     /// Whose view the budget is about: `local`, `worst` or `mean`.
     pub(crate) budget_scope: Scope,
+    /// Towards so many members together, where masks make it a matter of how many pool what they know.
+    pub(crate) budget_together: Option<usize>,
     /// Limits of the node that is read, where it is one: name, and the part that was spent, rounded up.
     #[serde(serialize_with = "parts")]
     pub(crate) spent: Vec<(String, f64)>,
@@ -109,9 +114,11 @@ impl Status {
             loss: state.loss(),
             accuracy: state.accuracy(),
             quality: state.quality(),
+            personal: state.own(),
             epsilon: Epsilon::of(state),
             budget: outline.budget,
             budget_scope: outline.scope,
+            budget_together: outline.together,
             spent: mine.map_or_else(Vec::new, |row| row.spent.clone()),
             private: is_private(state),
             contributions: totals.contributions,

@@ -31,6 +31,9 @@ pub struct CheckpointInfo {
     pub about: BTreeMap<String, String>,
 }
 
+/// What was tried where a file could not be read.
+pub(crate) const READ: &str = "read";
+
 /// Why a model cannot be saved or loaded.
 #[derive(Debug, Error)]
 pub enum CheckpointError {
@@ -87,6 +90,10 @@ pub enum CheckpointError {
 impl Hint for CheckpointError {
     fn hint(&self) -> Option<String> {
         let hint: String = match self {
+            Self::File { source, doing: READ, .. } if source.kind() == std::io::ErrorKind::NotFound => {
+                "a run leaves `model.safetensors` in its folder, and a node in its `--state` folder".into()
+            }
+            Self::File { doing: READ, .. } => "check that the file can be read".into(),
             Self::File { .. } => "check that the folder exists and can be written to".into(),
             Self::Format { .. } => "copy the file again, or take an earlier checkpoint".into(),
             Self::Metadata { .. } => "only files that this program wrote carry a run's metadata".into(),
@@ -131,7 +138,7 @@ pub fn save(
 /// A file that cannot be read, is damaged, lacks metadata, or holds a model of another shape.
 pub fn load(path: &Path, model: &dyn Model) -> Result<(Vec<f32>, CheckpointInfo), CheckpointError> {
     let bytes = std::fs::read(path).map_err(|source| CheckpointError::File {
-        doing: "read",
+        doing: READ,
         path: path.to_path_buf(),
         source,
     })?;

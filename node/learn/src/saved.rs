@@ -164,14 +164,29 @@ impl Saved {
     /// A file that is no model, or does not say what it was made for.
     pub fn load(path: &Path) -> Result<Self, SavedError> {
         let bytes = std::fs::read(path).map_err(|source| CheckpointError::File {
-            doing: "read",
+            doing: crate::checkpoint::READ,
             path: path.to_path_buf(),
             source,
         })?;
-        let info = checkpoint::info_of(&bytes, path)?;
-        let about = About::parse(info.about.clone(), path)?;
+        Self::from_bytes(&bytes, path)
+    }
+
+    /// The model in the bytes of a file; `name` is how errors call them. Bytes of strangers are welcome: nothing larger than they are is made of them.
+    ///
+    /// # Errors
+    /// As [`load`](Self::load).
+    pub fn from_bytes(bytes: &[u8], name: &Path) -> Result<Self, SavedError> {
+        let info = checkpoint::info_of(bytes, name)?;
+        let about = About::parse(info.about.clone(), name)?;
+        // Before anything is built: sizes are what somebody wrote.
+        if about.inputs > bytes.len() || about.spec.largest_width() > bytes.len() {
+            return Err(SavedError::Unknown { path: name.to_path_buf(), key: "spec" });
+        }
         let model = about.spec.build_for(about.inputs, about.task, about.image)?;
-        let (params, info) = checkpoint::from_bytes(&bytes, path, model.as_ref())?;
+        if model.parameter_count() > bytes.len() / 4 {
+            return Err(SavedError::Unknown { path: name.to_path_buf(), key: "spec" });
+        }
+        let (params, info) = checkpoint::from_bytes(bytes, name, model.as_ref())?;
         Ok(Self { about, info, model, params })
     }
 

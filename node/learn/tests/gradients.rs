@@ -9,6 +9,7 @@ use learn::gradient::{PoissonSampler, SamplingRate, Workspace};
 use learn::model::{
     Activation, ByExample, Cnn, ConvLayer, LinearRegression, LogisticRegression, Mean, Mlp, Model,
     PerExample, Pool, RidgeRegression, SoftmaxRegression, TensorShape, gradient, loss, predict,
+    weighted_gradient,
 };
 use naive::{Loss, Net};
 use privacy::clip::ClipNorm;
@@ -250,4 +251,29 @@ fn a_model_of_ones_own_is_clipped_like_the_built_in_ones() {
     let model = ByExample::new(OwnLinear).unwrap();
     assert_matches(&model, &dense(&[7, 1], false), Loss::Squared);
     assert_clipped_sum_matches(&model, &dense(&[7, 1], false), Loss::Squared);
+}
+
+/// Record by record the same as the gradients of single records, each times its weight; a penalty counts once.
+#[test]
+fn a_weighted_gradient_is_the_sum_of_weighted_gradients() {
+    let models: [&dyn Model; 2] =
+        [&SoftmaxRegression::new(5, 3).unwrap(), &RidgeRegression::new(5, 0.5).unwrap()];
+    for model in models {
+        let data = records(70, 5, model.task());
+        let params = model.initial(3);
+        let weights: Vec<f32> = (0..70).map(|record| (record % 5) as f32 / 4.0).collect();
+        let found = weighted_gradient(model, &params, &data, &weights).unwrap();
+        for (at, &value) in found.iter().enumerate() {
+            let one = |record: u32| {
+                let alone = gradient(model, &params, &data.subset(&[record])).unwrap()[at];
+                let penalty = model.penalty() as f32 * params[at];
+                f64::from(weights[record as usize]) * f64::from(alone - penalty)
+            };
+            let sum = (0..70).map(one).sum::<f64>() / 70.0 + model.penalty() * f64::from(params[at]);
+            assert!((f64::from(value) - sum).abs() < 1e-5, "{}: {value} {sum}", model.kind());
+        }
+        let all = weighted_gradient(model, &params, &data, &[1.0; 70]).unwrap();
+        let plain = gradient(model, &params, &data).unwrap();
+        assert!(all.iter().zip(&plain).all(|(a, b)| (a - b).abs() < 1e-5));
+    }
 }

@@ -96,7 +96,8 @@ impl Contribution {
     pub(crate) fn on_computed(&mut self, core: &mut Core, computed: Computed) -> Option<Given> {
         let hidden = match self {
             Self::Computing { round, hidden } if *round == computed.round => hidden.take(),
-            Self::Resounding { round } if *round == computed.round => {
+            // Data that come too late for their round are no noise.
+            Self::Resounding { round } if *round == computed.round && !computed.has_data() => {
                 *self = Self::None;
                 return Some(computed.contribution);
             }
@@ -182,15 +183,19 @@ impl Budget {
         hidden: Option<(PeerIx, Hidden)>,
     ) {
         for (at, (rule, state)) in settings.budget.iter().zip(&mut self.rules).enumerate() {
-            let known = saved.get(at).filter(|saved| saved.len() == state.spent.len());
+            let known = saved.get(at).and_then(|saved| grown(saved, state.spent.len()));
             // One by one, as they were or would have been charged.
             match (known, hidden) {
                 (Some(saved), Some(hidden)) => {
-                    state.spent.clone_from(saved);
-                    (0..unsettled).for_each(|_| state.charge_hidden(rule.scope, hidden));
+                    state.spent = saved;
+                    // Each may have been a contribution or a look.
+                    for _ in 0..unsettled {
+                        state.charge_hidden(rule.scope, hidden);
+                        state.charge_look(rule, hidden);
+                    }
                 }
                 (Some(saved), None) => {
-                    state.spent.clone_from(saved);
+                    state.spent = saved;
                     (0..unsettled).for_each(|_| state.charge_in_full());
                 }
                 (None, _) => (0..records).for_each(|_| state.charge_in_full()),
@@ -243,6 +248,8 @@ impl Budget {
         for (rule, state) in settings.budget.iter().zip(&mut self.rules) {
             let before = state.spent.clone();
             state.charge_hidden(rule.scope, (me, hidden));
+            // Whether the round is looked into is not known yet.
+            state.charge_look(rule, (me, hidden));
             let after = state.total(rule.scope);
             state.spent = before;
             let fits = after <= rule.limit;
@@ -264,6 +271,13 @@ impl Budget {
         }
     }
 
+    /// A look into a masked round to which this node contributed.
+    pub(crate) fn charge_look(&mut self, settings: &Settings, hidden: (PeerIx, Hidden)) {
+        for (rule, state) in settings.budget.iter().zip(&mut self.rules) {
+            state.charge_look(rule, hidden);
+        }
+    }
+
     /// One contribution, seen by everybody.
     pub(crate) fn charge_in_full(&mut self) {
         self.rules.iter_mut().for_each(Spent::charge_in_full);
@@ -271,6 +285,7 @@ impl Budget {
 
     /// One contribution of which peer `p` saw `leverages[p]`.
     pub(crate) fn charge(&mut self, settings: &Settings, leverages: &[f64]) {
+        debug_assert!(leverages.iter().all(|seen| (0.0..=1.0).contains(seen)), "leverages: {leverages:?}");
         for (rule, state) in settings.budget.iter().zip(&mut self.rules) {
             match rule.scope {
                 Scope::Local => state.spent[0] += state.in_full,
@@ -303,6 +318,17 @@ impl Spent {
             Scope::Mean => hidden.one,
         };
         let price = self.prices.of(leverage)[0];
+        debug_assert!(price >= 0.0, "what is spent never falls: {price} at {leverage}");
+        let others = self.spent.iter_mut().enumerate().filter(|(peer, _)| *peer != me as usize);
+        others.for_each(|(_, spent)| *spent += price);
+    }
+
+    /// Somebody who sees every message sees nothing more by it; for others it is a release of its own, without amplification.
+    fn charge_look(&mut self, rule: &BudgetRule, (me, hidden): (PeerIx, Hidden)) {
+        if rule.scope == Scope::Local || hidden.look == 0.0 {
+            return;
+        }
+        let price = rule.price.unsampled().of(hidden.look);
         let others = self.spent.iter_mut().enumerate().filter(|(peer, _)| *peer != me as usize);
         others.for_each(|(_, spent)| *spent += price);
     }
@@ -317,6 +343,20 @@ impl Spent {
             Scope::Mean => self.spent.iter().sum::<f64>() / (self.spent.len().max(2) - 1) as f64,
         }
     }
+}
+
+/// What was spent towards each of so many: who joined since had no seat before, and learns from the model no more than whoever learnt most.
+///
+/// # Guarantee
+/// What is spent towards a new member is at least what each round charges towards whoever has no seat: towards every member it charges no less.
+fn grown(saved: &[f64], entries: usize) -> Option<Vec<f64>> {
+    if saved.is_empty() || saved.len() > entries {
+        return None;
+    }
+    let most = saved.iter().copied().fold(0.0, f64::max);
+    let mut spent = saved.to_vec();
+    spent.resize(entries, most);
+    Some(spent)
 }
 
 fn entries(rule: &BudgetRule, nodes: usize) -> usize {

@@ -74,7 +74,7 @@ pub use numbers::{Load, Numbers, Words};
 pub use recipients::Recipients;
 pub use result::RunResult;
 pub use settings::{BudgetRule, RunId, Scope, Settings, StepRule, Timeouts};
-pub use setup::{ExternalError, Setup, SetupError, recommended};
+pub use setup::{ExternalError, Renewals, Setup, SetupError, recommended};
 pub use time::Time;
 pub use values::{Digest, Values};
 

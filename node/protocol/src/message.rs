@@ -105,7 +105,8 @@ impl Message {
         let said = match &self.body {
             Body::Rounds(say) => say.bytes(),
             Body::Gossip(say) => say.bytes(),
-            Body::Nudge | Body::NotYet | Body::Walk(_) => 0,
+            Body::Walk(say) => say.bytes(),
+            Body::Nudge | Body::NotYet => 0,
         };
         HEADER + said + self.numbers.as_ref().map_or(0, Numbers::bytes)
     }

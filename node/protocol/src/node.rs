@@ -214,13 +214,12 @@ impl Node {
     pub fn handle(&mut self, now: Time, input: Input) {
         let core = &mut self.core;
         core.now = now;
-        if let Input::Received { from, message } = &input
-            && !core.accepts(*from, message)
-        {
-            self.machine.on_refused(core, *from);
-            return;
+        match input {
+            Input::Received { from, message } if !core.accepts(from, &message) => {
+                self.machine.on_refused(core, from, message);
+            }
+            input => self.machine.handle(core, input),
         }
-        self.machine.handle(core, input);
     }
 
     /// The next thing to do, or none.

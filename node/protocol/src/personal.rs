@@ -1,6 +1,7 @@
 //! What is a node's own after a run: the model of its slot, and one made from it on its own records. Nothing of it enters a message.
 
-use learn::personal::{Figures, Measure, Own};
+use learn::personal::Own;
+pub use learn::personal::{Figures, Measure};
 use learn::train::TrainError;
 use serde::ser::SerializeMap;
 use serde::{Serialize, Serializer};

@@ -107,13 +107,27 @@ pub struct Timeouts {
     pub resend: u64,
     /// Before a silent peer is given up.
     pub silence: u64,
+    /// How long a round waits for a member whose contribution takes long; 0: five times `silence`.
+    pub slow: u64,
     /// Before a node without a majority ends.
     pub give_up: u64,
 }
 
 impl Timeouts {
     /// Guesses for a LAN: a round trip is far below the first, a restart below the second.
-    pub const LAN: Self = Self { resend: 250_000, silence: 10_000_000, give_up: 600_000_000 };
+    pub const LAN: Self = Self { resend: 250_000, silence: 10_000_000, slow: 0, give_up: 600_000_000 };
+}
+
+impl Timeouts {
+    /// How long a contribution may take: then the round goes on without it.
+    pub(crate) fn slowest(&self) -> u64 {
+        if self.slow == 0 { self.silence.saturating_mul(5) } else { self.slow }
+    }
+
+    /// How long somebody is waited for who answers: whoever is slow has then told what it has, or that it has nothing.
+    pub(crate) fn latest(&self) -> u64 {
+        self.slowest().saturating_add(self.silence)
+    }
 }
 
 impl Default for Timeouts {

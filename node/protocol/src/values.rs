@@ -20,6 +20,8 @@ struct Vector {
     /// Σx², found once, though every receiver asks for it; not at all where nobody does. Not finite exactly if a number is not: squares of
     /// singles do not overflow a double.
     square: OnceLock<f64>,
+    /// Found once too.
+    digest: OnceLock<Digest>,
 }
 
 impl PartialEq for Vector {
@@ -50,12 +52,18 @@ impl Values {
     }
 
     fn new(numbers: Vec<f32>) -> Self {
-        Self(Arc::new(Vector { numbers: numbers.into_boxed_slice(), square: OnceLock::new() }))
+        let (square, digest) = (OnceLock::new(), OnceLock::new());
+        Self(Arc::new(Vector { numbers: numbers.into_boxed_slice(), square, digest }))
     }
 
     /// Σx², in double precision.
     pub(crate) fn squared_norm(&self) -> f64 {
         *self.0.square.get_or_init(|| squared_norm(&self.0.numbers))
+    }
+
+    /// The digest of the numbers.
+    pub fn digest(&self) -> Digest {
+        *self.0.digest.get_or_init(|| Digest::of(&self.0.numbers))
     }
 
     /// The numbers.

@@ -62,6 +62,7 @@ fn _core(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_class::<pairs::Pairs>()?;
     module.add_function(wrap_pyfunction!(ask, module)?)?;
     module.add_function(wrap_pyfunction!(pairs::pairwise, module)?)?;
+    module.add_function(wrap_pyfunction!(simulation::nodes_of, module)?)?;
     module.add_function(wrap_pyfunction!(simulation::simulate, module)?)?;
     module.add_function(wrap_pyfunction!(gdp_epsilon, module)?)?;
     module.add_function(wrap_pyfunction!(gdp_delta, module)?)

@@ -60,12 +60,21 @@ pub(crate) fn simulate<'py>(
     Ok(found)
 }
 
+/// How many nodes a configuration has: so many trainers are needed.
+#[pyfunction]
+pub(crate) fn nodes_of(py: Python<'_>, toml: Option<(String, String)>, set: Vec<String>) -> PyResult<usize> {
+    Ok(described(toml.as_ref(), &set).map_err(|trouble| trouble.raised(py))?.nodes)
+}
+
+fn described(toml: Option<&(String, String)>, set: &[String]) -> Result<Config, Trouble> {
+    // A file says what it wants; without one it is the run that the program makes.
+    let base = toml.map_or_else(Layer::with_masks, |(text, name)| Layer::from_toml(text, name))?;
+    Ok(Config::from_layers([base, Layer::from_flags("set", set)?])?)
+}
+
 impl Request {
     fn run(mut self, shared: &Shared) -> Result<Ended, Trouble> {
-        // A file says what it wants; without one it is the run that the program makes.
-        let base =
-            self.toml.as_ref().map_or_else(Layer::with_masks, |(text, name)| Layer::from_toml(text, name))?;
-        let config = Config::from_layers([base, Layer::from_flags("set", &self.set)?])?;
+        let config = described(self.toml.as_ref(), &self.set)?;
         let text = config.to_toml();
         let troubles = Arc::new(Mutex::new(Vec::new()));
         let setup = match self.trainers.take() {

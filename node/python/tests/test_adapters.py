@@ -138,6 +138,46 @@ def test_a_client_of_flower_runs_without_a_server():
     assert numbers.tolist() == [1.0] * 8 and loss == 0.5
 
 
+def test_a_swarm_of_clients_of_flower_learns():
+    client = pytest.importorskip("flwr.client")
+    draw = np.random.default_rng(0)
+    features = draw.normal(size=(300, 3))
+    targets = features @ np.array([1.0, -2.0, 0.5])
+
+    class Line(client.NumPyClient):
+        """As it was written for a server of Flower."""
+
+        def __init__(self, part):
+            self.features, self.targets = features[part], targets[part]
+
+        def get_parameters(self, config):
+            return [np.zeros(3)]
+
+        def fit(self, parameters, config):
+            (slopes,) = parameters
+            for _ in range(10):
+                slopes = slopes - 0.2 * self.features.T @ (self.features @ slopes - self.targets) / len(self.targets)
+            return [slopes], len(self.targets), {}
+
+    settings = {"nodes": 3, "rounds": 8, "privacy.adjacency": "node", "privacy.noise_multiplier": 0.01, "privacy.clip_norm": 3}
+    run = mm.simulate(set=settings, trainer=lambda node: mm.flower.Update(Line(slice(100 * node, 100 * node + 100)), records=100))
+    assert np.allclose(run.model, [1.0, -2.0, 0.5], atol=0.15)
+
+
+EVENTS = [
+    {"event": "run"},
+    {"event": "released", "round": 3, "loss": 0.5},
+    {"event": "released", "round": 4},
+    {"event": "round_done", "round": 4, "count": 3},
+]
+
+
+def tell(callback):
+    for event in EVENTS:
+        callback.event(event)
+    callback.close()
+
+
 def test_callbacks_write_losses_by_round():
     written = []
 
@@ -145,7 +185,30 @@ def test_callbacks_write_losses_by_round():
         def scalar(self, name, value, step):
             written.append((name, value, step))
 
-    for event in [{"event": "run"}, {"event": "released", "round": 3, "loss": 0.5}, {"event": "released", "round": 4}]:
-        Kept().event(event)
-    Kept().event({"event": "round_done", "round": 4, "count": 3})
+    tell(Kept())
     assert written == [("loss", 0.5, 3), ("contributors", 3.0, 4)]
+
+
+def test_tensorboard_gets_them(tmp_path):
+    pytest.importorskip("tensorboardX")
+    tell(mm.log.TensorBoard(str(tmp_path)))
+    (file,) = tmp_path.glob("events.out.tfevents*")
+    content = file.read_bytes()
+    assert b"murmur/loss" in content and b"murmur/contributors" in content
+
+
+def test_mlflow_gets_them(tmp_path, monkeypatch):
+    mlflow = pytest.importorskip("mlflow")
+    monkeypatch.chdir(tmp_path)
+    mlflow.set_tracking_uri(f"sqlite:///{tmp_path}/mlflow.db")
+    with mlflow.start_run() as run:
+        tell(mm.log.Mlflow())
+    history = mlflow.tracking.MlflowClient().get_metric_history(run.info.run_id, "murmur_loss")
+    assert [(metric.step, metric.value) for metric in history] == [(3, 0.5)]
+
+
+def test_wandb_gets_them(tmp_path):
+    wandb = pytest.importorskip("wandb")
+    with wandb.init(mode="offline", dir=str(tmp_path)) as run:
+        tell(mm.log.Wandb(run))
+        assert run.summary["murmur/loss"] == 0.5 and run.summary["murmur/contributors"] == 3.0

@@ -28,11 +28,20 @@ def test_the_examples_of_the_handbook_hold(tmp_path, monkeypatch):
     assert found.attempted > 10 and found.failed == 0
 
 
-def test_the_stubs_say_what_the_module_has():
+def test_what_the_readme_shows_runs():
+    pytest.importorskip("pandas")
+    block = (ROOT / "README.md").read_text(encoding="utf-8").split("## From Python")[1].split("```python\n")[1].split("```")[0]
+    # A real node needs others: test_trainers.py has some.
+    lines = [line for line in block.splitlines() if not line.startswith("mm.Node(")]
+    assert len(lines) == 5 and lines[0].startswith("import murmuration as mm")
+    exec("\n".join(lines), {})
+
+
+def test_the_stubs_say_what_the_module_has(tmp_path):
     pytest.importorskip("mypy")
     allow = HERE / "stubtest_allowed.txt"
     command = [sys.executable, "-m", "mypy.stubtest", "murmuration._core", "--allowlist", str(allow), "--ignore-unused-allowlist"]
-    done = subprocess.run(command, capture_output=True, text=True)
+    done = subprocess.run(command, capture_output=True, text=True, cwd=tmp_path)
     assert done.returncode == 0, done.stdout + done.stderr
 
 

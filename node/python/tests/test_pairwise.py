@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import os
+from pathlib import Path
+
 import numpy as np
 import pytest
 
@@ -74,6 +77,35 @@ def test_a_networkx_graph_keeps_the_names_of_its_nodes():
     assert graph.labels == ["ada", "bob", "cyd"] and graph.edges().tolist() == [[0, 1], [1, 2]]
     found = mm.pairwise(graph, analysis="rounds")
     assert found.label(1) == "bob (1)"
+    at_once = mm.pairwise(Triangle(), analysis="rounds")
+    assert at_once.label(1) == "bob (1)" and at_once.mu2.tobytes() == found.mu2.tobytes()
+    asked = {"epsilon": 1, "delta": 1e-5, "analysis": "rounds"}
+    assert mm.calibrate(Triangle(), **asked).sigma == mm.calibrate(graph, **asked).sigma
+    with pytest.raises(mm.MurmurError, match="list is no graph"):
+        mm.pairwise([(0, 1)], analysis="rounds")
+
+
+def facebook():
+    """SNAP ego-Facebook, which is not ours to ship: beside the repository, or where ``MURMUR_SHARED`` says."""
+    shared = Path(os.environ.get("MURMUR_SHARED", Path(__file__).resolve().parents[4] / "shared"))
+    path = shared / "data/graphs/facebook_combined.txt.gz"
+    if not path.is_file():
+        pytest.skip(f"no {path.name} in ../shared/data/graphs")
+    networkx = pytest.importorskip("networkx")
+    return networkx.read_edgelist(path)
+
+
+def test_the_graph_of_facebook_is_one_call_from_networkx():
+    graph = facebook()
+    found = mm.pairwise(graph, analysis="rounds", sigma=4.0)
+    assert found.epsilon.shape == (4039, 4039) and found.analysis == "rounds"
+    # With one step of Metropolis weights whoever is no neighbour sees nothing, and a neighbour sees w² / (σ² Σ w²) where w² is its weight.
+    names = list(graph)
+    ends = {name: at for at, name in enumerate(names)}
+    assert np.count_nonzero(found.mu2 > 0) <= 2 * graph.number_of_edges()
+    assert found.mu2[ends["0"], ends["1"]] > 0 and found.label(0) == f"{names[0]} (0)"
+    by_hops = found.by_distance()
+    assert by_hops[1]["max"] > 0 and all(at["max"] == 0 for hops, at in by_hops.items() if hops > 1)
 
 
 def test_summaries_frames_and_pages():

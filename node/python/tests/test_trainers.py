@@ -4,12 +4,9 @@ from __future__ import annotations
 
 import asyncio
 import json
-import os
-import signal
 import subprocess
 import sys
 import threading
-import time
 from pathlib import Path
 
 import numpy as np
@@ -72,6 +69,20 @@ def test_a_trainer_whose_rows_mix_is_refused_and_one_that_fails_later_contribute
     assert dead.result.privacy["worst"] == healthy.result.privacy["worst"], "it costs what it would have cost"
 
 
+def test_there_are_as_many_trainers_as_the_configuration_has_nodes(tmp_path: Path) -> None:
+    file, made = tmp_path / "run.toml", []
+
+    def make(node: int) -> Logistic:
+        made.append(node)
+        return Logistic(node)
+
+    file.write_text("# nodes = 9\nnodes = 3\nrounds = 1\nbatch_size = 16\n[model]\nkind = \"external\"\n")
+    mm.simulate(file, trainer=make)
+    assert made == [0, 1, 2]
+    mm.simulate(file, {"nodes": 5}, trainer=make)
+    assert made[3:] == [0, 1, 2, 3, 4]
+
+
 def test_plain_functions_are_a_trainer_and_answers_of_a_wrong_length_are_refused() -> None:
     made = Logistic(1)
     trainer = mm.Function({"weight": (2,), "bias": (1,)}, 120, rows=made.rows)
@@ -123,7 +134,7 @@ def test_a_program_that_serves_a_trainer_keeps_the_protocol(program: str, tmp_pa
 
 def swarm(program: str, folder: Path, nodes: int, **more: object) -> Path:
     settings = {"model.kind": "external", "rounds": 10, "batch_size": 16, "partition.min_size": 100, "privacy.epsilon": 8, "learning_rate": 1}
-    flags = [f"--set={key}={value}" for key, value in {**settings, **more}.items()]
+    flags = [f"--set={key}={value}" for key, value in {**settings, **more}.items() if value is not None]
     file = folder / "swarm.toml"
     subprocess.run([program, "swarm", "init", "--name", "test", "--nodes", str(nodes), "--out", file, *flags], check=True, capture_output=True)
     return file
@@ -218,9 +229,29 @@ def test_first_parameters_are_written_as_the_program_reads_them(program: str, tm
     assert np.allclose(run.model, [0.5, -1.0, 0.0], atol=1e-6)
 
 
-def test_ctrl_c_ends_a_simulation_with_trainers_within_a_second() -> None:
-    threading.Timer(0.7, lambda: os.kill(os.getpid(), signal.SIGINT)).start()
-    began = time.monotonic()
-    with pytest.raises(KeyboardInterrupt):
-        mm.simulate(set={**SETTINGS, "rounds": 100_000}, trainer=Logistic)
-    assert time.monotonic() - began < 30, "it was ended, and not waited for"
+class Wide(mm.Trainer):
+    """As many parameters as a ResNet-18; each goes half of the way to ten."""
+
+    tensors, records = {"wide": (10_000_000,)}, 10
+
+    def update(self, params, *, round, seed):
+        return 0.5 * (10 - params)
+
+
+def test_ten_million_parameters_travel_by_updates(program: str, tmp_path: Path) -> None:
+    clip = 20_000.0  # The first update has norm 5·√10⁷ = 15,811: nothing is clipped.
+    private = {"privacy.epsilon": None, "privacy.adjacency": "node", "privacy.noise_multiplier": 1e-5, "privacy.clip_norm": clip, "timeouts.silence": "60s"}
+    file = swarm(program, tmp_path, 3, rounds=2, **private, **{"learning_rate": 1, "partition.min_size": 1, "batch_size": 1})
+    ports = [free_port() for _ in range(3)]
+    nodes = [mm.Node(file, Wide(), state=tmp_path / str(at), options=meeting(ports, ports[at])) for at in range(3)]
+    threads = [threading.Thread(target=node.run) for node in nodes]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    models = [node.model["wide"] for node in nodes]
+    assert np.array_equal(models[0], models[1]) and np.array_equal(models[0], models[2])
+    # Half of the way, and half of what was left; noise of 10⁻⁵ · 20,000 / √3 = 0.12 on each number, in each round, once of them halved.
+    assert models[0].shape == (10_000_000,) and abs(float(models[0].mean()) - 7.5) < 0.01 and float(models[0].std()) < 1
+    logged = [json.loads(line) for line in (tmp_path / "0" / "log.jsonl").read_text().splitlines()]
+    assert sum(event["event"] == "released" for event in logged) == 2

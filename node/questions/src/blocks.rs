@@ -8,6 +8,7 @@ use crate::kinds::moments::triangle_index;
 use crate::kinds::root;
 use crate::kinds::survival;
 use crate::language::ast::{Levels, Value, YesNo, bin};
+use crate::noise::Unit;
 
 /// Bins on either side of Kendall's table.
 pub const KENDALL_BINS: usize = 8;
@@ -158,6 +159,29 @@ impl Block {
             }
             Self::Tables(columns) => scale * scale * pairs(columns).count() as f64,
             _ => scale * scale,
+        }
+    }
+
+    /// The square of the most that the integer sum may differ between neighbours, in grid steps, rounded up.
+    ///
+    /// # Guarantee
+    /// Sums of neighbours by `unit` never differ by more; `factor` is [`Unit::factor`] of this block.
+    ///
+    /// # Assumes
+    /// Nothing.
+    #[must_use]
+    pub fn squared_change(&self, bits: u32, unit: Unit, factor: f64) -> f64 {
+        match self {
+            // Rounding may turn two records that point at right angles a little apart: each counts with its own rounding.
+            Self::Moments(values) => {
+                let size = values.len() + 1;
+                let coordinates = (size * (size + 1) / 2) as f64;
+                let exact = factor * libm::ldexp(self.sensitivity(), bits as i32);
+                let norm = exact + unit.records_changed() * coordinates.sqrt() / 2.0;
+                (norm * norm).next_up()
+            }
+            // All other features are not negative, rounded or not.
+            _ => (self.squared_sensitivity(bits) * factor * factor).next_up(),
         }
     }
 

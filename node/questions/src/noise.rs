@@ -10,9 +10,10 @@ use serde::{Deserialize, Serialize};
 use crate::refusal::Refusal;
 
 /// Who is trusted with what, and so where noise is added.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Trust {
+    #[default]
     /// Masks hide everything but the total: noise of all honest members counts (analysis `masked`).
     Masked,
     /// No masks: a first partner sees a whole contribution, so each node adds all the noise (analysis `rounds`).
@@ -76,6 +77,15 @@ impl Unit {
             Self::Record | Self::Person => 1.0,
             Self::ReplacedRecord => replaced,
             Self::Node { max_records } => replaced * max_records as f64,
+        }
+    }
+
+    /// The most records by which neighbours differ: one that goes and one that comes are two.
+    pub(crate) fn records_changed(self) -> f64 {
+        match self {
+            Self::Record | Self::Person => 1.0,
+            Self::ReplacedRecord => 2.0,
+            Self::Node { max_records } => 2.0 * max_records as f64,
         }
     }
 

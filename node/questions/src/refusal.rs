@@ -26,6 +26,16 @@ pub enum Refusal {
         /// How it was written.
         text: String,
     },
+    /// Records without a model, or a model without records to test it by.
+    #[error("{}", if *.of_model {
+        "a model is judged by records to test by: `FROM model`"
+    } else {
+        "`FROM model` needs a model"
+    })]
+    Source {
+        /// Whether a model was named.
+        of_model: bool,
+    },
     /// A function that does not exist.
     #[error("there is no function `{name}`")]
     Function {
@@ -120,12 +130,6 @@ pub enum Refusal {
         /// What was chosen.
         trust: &'static str,
     },
-    /// A question that is more than one sum.
-    #[error("`{function}` is not asked of running swarms yet: it is not one noisy sum")]
-    NotOfSwarms {
-        /// The function.
-        function: &'static str,
-    },
     /// A question that one person alone cannot answer.
     #[error("in the local model {what}")]
     Local {
@@ -194,6 +198,10 @@ impl Hint for Refusal {
                                      GROUP BY declared categories or bin(column, k), and HAVING nodes() >= k"
                     .into()
             }
+            Self::Source { of_model: true } => "ask `FROM swarm` without a model about all records".into(),
+            Self::Source { of_model: false } => {
+                "name its file behind the question, or say `murmur ask evaluate model.safetensors`".into()
+            }
             Self::Function { nearest: Some(near), .. } => format!("did you mean `{near}`?"),
             Self::Function { nearest: None, .. } => {
                 format!("known are {}", crate::language::FUNCTIONS.join(", "))
@@ -211,14 +219,7 @@ impl Hint for Refusal {
             }
             Self::Bounds { .. } => "give a lower and a higher number, such as `bounds=0..110`".into(),
             Self::Unclamped { text } => format!("write `clamp({text}, LOW, HIGH)`"),
-            Self::Kind { wanted, .. } => match *wanted {
-                "a number" => "declare it with `bounds=LOW..HIGH`".into(),
-                "a category" => {
-                    "declare it with `values=A+B`, or cut a number into bins with `bin(column, k)`".into()
-                }
-                "a yes or no" => "declare it with two values, `values=0+1`; the second is yes".into(),
-                _ => "declare it with `text=BYTES`".into(),
-            },
+            Self::Kind { wanted, .. } => declare_as(wanted).into(),
             Self::Declaration { .. } => {
                 "write `age:bounds=0..110,integer`, `region:values=north+south`, `code:text=8` or \
                  `admitted:date=%d.%m.%Y,bounds=2000-01-01..2030-12-31`"
@@ -227,7 +228,6 @@ impl Hint for Refusal {
             Self::Coordinates { .. } => "use fewer groups, bins or columns".into(),
             Self::Alone { .. } => "ask it in a question of its own, without GROUP BY".into(),
             Self::NeedsMasks { .. } => "use `--trust masked`".into(),
-            Self::NotOfSwarms { .. } => "try it on a file of your own: `--try FILE`".into(),
             Self::Local { .. } => {
                 "declare `fill` for the column, ask one thing at a time, or use `--trust masked`".into()
             }
@@ -246,6 +246,15 @@ impl Hint for Refusal {
             }
         };
         Some(hint)
+    }
+}
+
+fn declare_as(wanted: &str) -> &'static str {
+    match wanted {
+        "a number" => "declare it with `bounds=LOW..HIGH`",
+        "a category" => "declare it with `values=A+B`, or cut a number into bins with `bin(column, k)`",
+        "a yes or no" => "declare it with two values, `values=0+1`; the second is yes",
+        _ => "declare it with `text=BYTES`",
     }
 }
 

@@ -8,6 +8,7 @@
 
 mod statistics {
     pub(crate) mod data;
+    mod drawn;
     mod local;
     mod rows;
 }

@@ -89,6 +89,7 @@ fn sql_outside_the_list() {
         "SELECT age FROM swarm",
         "SELECT count(*) AS n FROM swarm",
         "SELECT count(*) FROM other",
+        "SELECT count(*) FROM model m",
         "SELECT count(*) FROM swarm, swarm",
         "SELECT count(*) FROM swarm s",
         "SELECT count(*) FROM swarm JOIN other ON 1 = 1",

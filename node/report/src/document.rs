@@ -1,6 +1,7 @@
 //! The report as data: the same for HTML, Markdown and JSON. Infinity is `null`.
 
-use protocol::log::Earlier;
+use learn::personal::Figures;
+use protocol::log::{Earlier, Renewed};
 use protocol::work::Adjacency;
 use serde::Serialize;
 
@@ -40,6 +41,9 @@ pub struct Report {
     pub warnings: Vec<String>,
     /// Who could have learnt how much.
     pub watchers: Vec<Watcher>,
+    /// What the members renewed on the way.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub renewals: Vec<Renewed>,
     /// How it was counted, where that is not obvious.
     pub counted: Vec<String>,
     /// The guarantee in one sentence.
@@ -144,6 +148,9 @@ pub struct NodeReport {
     pub data_digest: Option<String>,
     /// What earlier runs on the same data cost, where a ledger tells.
     pub earlier: Option<Earlier>,
+    /// How good its own models are on its own records, where that was asked for: no ε covers it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub personal: Option<Figures>,
     /// Contributions that it made.
     pub contributions: u64,
     /// Towards somebody who sees every message.

@@ -8,7 +8,7 @@ use crate::document::Report;
 use crate::fold::has_noise;
 use crate::number::loss;
 use crate::source::Source;
-use crate::words::{counted, names, of_algorithm};
+use crate::words::{counted, names, of_algorithm, on_integers};
 
 /// What was not protected.
 pub(crate) fn not_protected(report: &Report, source: &Source, table: &Table) -> Vec<String> {
@@ -49,8 +49,7 @@ pub(crate) fn not_protected(report: &Report, source: &Source, table: &Table) -> 
         "What settings were tried on the same data before this run, unless those runs are in the ledger of the data set; quality measured on records that were kept apart.".into(),
     );
     all.push("Side channels of the machine: timing, caches, power.".into());
-    // Masked rounds have integer noise with exact probabilities.
-    if report.colluding.as_ref().is_none_or(|any| any.figure.analysis != "masked") {
+    if has_noise(&source.first) && !on_integers(&source.config) {
         all.push(
             "The last bits of the noise: it is drawn in floating point, whose rounding the account bounds for sums but whose lowest bits are not those of a true Gaussian.".into(),
         );
@@ -71,7 +70,7 @@ fn of_masks(source: &Source) -> impl Iterator<Item = &'static str> {
     ["Whoever breaks the masks: against them only the figure `local` holds."]
         .into_iter()
         .chain(shared.then_some(steered))
-        .chain(["The result: a member can lie in its own contribution, and nobody sees it under the masks."])
+        .chain(["The result: a member can lie in its own contribution, and under the masks nobody sees it but in rounds that are looked into."])
 }
 
 /// What members that pool what they saw may know, beside what one of them does.
@@ -119,6 +118,12 @@ pub(crate) fn counted_how(report: &Report, table: &Table) -> Vec<String> {
             "What was contributed in {} is in ε in full, as if everybody had seen it (`local`): no consensus was proved there.{last}",
             counted(local, "round")
         ));
+    }
+    if report.colluding.as_ref().is_some_and(|any| any.figure.analysis == "masked") {
+        all.push(
+            "A masked round shows its total alone: towards members that pool what they saw, the noise of all others that contributed counts (`masked`)."
+                .into(),
+        );
     }
     if let Some((_, why)) = table.analysis().split_once('(') {
         all.push(format!("No pair has a better figure than `local`: {}.", why.trim_end_matches(')')));

@@ -28,19 +28,21 @@ pub(crate) fn found(source: &Source, unlogged: BTreeMap<usize, u64>) -> Vec<Faul
         entry.rounds.extend(round);
     };
     let mut broken: BTreeMap<u32, Option<u32>> = BTreeMap::new();
+    let mut looked: BTreeMap<(u32, bool), BTreeSet<u32>> = BTreeMap::new();
     for line in &source.lines {
         match &line.event {
             RunEvent::RoundBroken { round, missing, .. } => {
                 let entry = broken.entry(*round).or_default();
                 *entry = entry.or(*missing);
             }
+            RunEvent::Inspected { round, forced, named, .. } => {
+                looked.entry((*round, *forced)).or_default().extend(named);
+            }
             RunEvent::Mixed { round, missing, late } => {
-                for &(_, peer) in missing {
-                    note("missing message", MISSING, 1, Some(peer), Some(*round));
-                }
-                for &(of, _, peer) in late {
-                    note("late message", LATE, 1, Some(peer), Some(of));
-                }
+                missing
+                    .iter()
+                    .for_each(|&(_, peer)| note("missing message", MISSING, 1, Some(peer), Some(*round)));
+                late.iter().for_each(|&(of, _, peer)| note("late message", LATE, 1, Some(peer), Some(of)));
             }
             RunEvent::Late { peer, count } => {
                 note("late message", LATE, u64::from(*count), Some(*peer), None)
@@ -60,6 +62,11 @@ pub(crate) fn found(source: &Source, unlogged: BTreeMap<usize, u64>) -> Vec<Faul
     for (round, missing) in broken {
         note("broken round", cost, 1, missing, Some(round));
     }
+    for ((round, forced), named) in looked {
+        let kind = if forced { TOO_LONG } else { BY_COIN };
+        note(kind, LOOKED, 1, None, Some(round));
+        named.into_iter().for_each(|peer| note(THROWN_OUT, NAMED, 1, Some(peer), Some(round)));
+    }
     for (kind, cost, count, node) in of_ledgers(source, &unlogged) {
         note(kind, cost, count, Some(node as u32), None);
     }
@@ -67,14 +74,17 @@ pub(crate) fn found(source: &Source, unlogged: BTreeMap<usize, u64>) -> Vec<Faul
         let (kind, cost) = words_of(lost, source);
         note(kind, cost, u64::from(lost.count), lost.node.map(|node| node as u32), None);
     }
-    let fault = |((kind, cost), seen): ((&str, &str), Seen)| Fault {
+    seen.into_iter().map(fault).collect()
+}
+
+fn fault(((kind, cost), seen): ((&str, &str), Seen)) -> Fault {
+    Fault {
         kind: kind.to_owned(),
         count: seen.count,
         peers: seen.peers.into_iter().collect(),
         rounds: seen.rounds.first().copied().zip(seen.rounds.last().copied()),
         cost: cost.to_owned(),
-    };
-    seen.into_iter().map(fault).collect()
+    }
 }
 
 /// What only ledgers know, node by node: kind, cost, how many, whose.
@@ -104,6 +114,11 @@ fn words_of(lost: &LostLines, source: &Source) -> (&'static str, &'static str) {
     (kind, cost)
 }
 
+const TOO_LONG: &str = "round looked into: its total was too long";
+const BY_COIN: &str = "round looked into: a coin said so";
+const LOOKED: &str = "a release of its own to all who added data, part of every figure";
+const THROWN_OUT: &str = "thrown out after a look";
+const NAMED: &str = "none: its own signed words show that it added too much, or lied about it";
 const BROKEN_MASKED: &str = "none beyond its price: under masks a round costs the same however it goes";
 const BROKEN: &str = "charged as local: one whole contribution of each contributor towards everybody";
 const MISSING: &str = "none: what was not received reveals nothing; the weights really used were priced";

@@ -14,7 +14,7 @@ use topology::Hint;
 use crate::belief::Protection;
 use crate::document::{Budget, Colluding, Figure, NodeReport, PeerFigure, Report, Rounds, WorstFigure};
 use crate::source::Source;
-use crate::{coalitions, compare, curve, faults, head, lost, nist, watchers, words};
+use crate::{coalitions, compare, curve, faults, head, lost, nist, own, watchers, words};
 
 /// Nodes up to which a report about all has a row for every pair.
 const MOST_LISTED: usize = 256;
@@ -29,7 +29,7 @@ pub struct Options {
     pub node: Option<usize>,
     /// Nodes that pool what they saw; without any, the worst small coalition is looked for.
     pub coalition: Vec<usize>,
-    /// Show training losses of a real run. They are computed on private data without noise.
+    /// Show training losses of a real run, and how good nodes' own models are. They are computed on private data without noise.
     pub with_loss: bool,
 }
 
@@ -104,13 +104,12 @@ impl Report {
         }
         let subjects = subjects(source, options)?;
         let (mut account, unlogged) = accounted(source)?;
-        let summary = account.summary();
-        let table = account.pairs();
+        let (summary, table) = (account.summary(), account.pairs());
         let drawn = drawn(config);
-        let graph = drawn.as_ref().filter(|_| config.algorithm.kind.uses_graph()).map(|(graph, _)| graph);
+        let graph = drawn.as_ref().filter(|_| config.algorithm.kind.uses_graph()).map(|drawn| &drawn.0);
         let nodes = About::new(source, (&table, graph), &summary, &subjects).nodes(&subjects);
         let together = account.epsilons_towards_any(config.privacy.colluders);
-        let nodes = with_masked_budgets(nodes, together.as_deref());
+        let nodes = own::beside(with_masked_budgets(nodes, together.as_deref()), source, options.with_loss);
         let head = head::of(source, &subjects);
         let coalitions = coalitions::found(&mut account, &subjects, &options.coalition, config.nodes)?;
         let whole = unlogged.is_empty() && !lost::may_tell(source);
@@ -133,6 +132,7 @@ impl Report {
             persons: String::new(),
             warnings: Vec::new(),
             watchers: Vec::new(),
+            renewals: source.renewals().into_iter().cloned().collect(),
             counted: Vec::new(),
             nist: Vec::new(),
             guarantee: String::new(),
@@ -156,7 +156,7 @@ impl Report {
         };
         words::fill(&mut report, source, &table);
         report.watchers = watchers::table(&report, source, &mut account, &subjects)?;
-        report.nist = nist::points(&report);
+        report.nist = nist::points(&report, config);
         Ok(report)
     }
 
@@ -192,7 +192,7 @@ fn subjects(source: &Source, options: &Options) -> Result<Vec<usize>, ReportErro
 
 /// The shape of the run; of a real one, only those nodes are told of that wrote lines.
 pub(crate) fn shape(source: &Source) -> Result<Shape, ReportError> {
-    let shape = Shape::of_logged(&source.config, &source.first)?;
+    let shape = source.shape()?;
     let told = source.told();
     let partial = source.driver() != "sim" && told.len() < source.config.nodes;
     Ok(if partial { shape.with_witnesses(told) } else { shape })
@@ -311,6 +311,7 @@ impl<'a> About<'a> {
             data: declared.map(|declared| declared.data.clone()),
             data_digest: declared.map(|declared| declared.data_digest.clone()),
             earlier: declared.and_then(|declared| declared.earlier),
+            personal: None,
             contributions: contributions.count() as u64,
             local,
             worst,
@@ -427,7 +428,7 @@ fn rounds(source: &Source, summary: &Summary, curve: crate::document::Curve) -> 
 
 /// Rounds, or hops, that a run can have at most.
 fn planned_steps(source: &Source) -> u32 {
-    let first = Shape::of_logged(&source.config, &source.first);
+    let first = source.shape();
     first.map_or(source.config.rounds, |shape| shape.rounds.max(source.config.rounds))
 }
 

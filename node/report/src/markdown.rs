@@ -4,7 +4,7 @@ use std::fmt::Write;
 
 use crate::document::{Budget, CurvePoint, Figure, NodeReport, Report};
 use crate::number::{given, loss, measured};
-use crate::words;
+use crate::{own, words};
 use privacy::number::{Precision, down};
 
 /// The report as Markdown.
@@ -79,7 +79,7 @@ fn page_one(out: &mut String, report: &Report) -> std::fmt::Result {
         "\n- began: {}\n- ended: {}\n- purpose: {}",
         said(&head.began),
         said(&head.ended),
-        said(&head.purpose)
+        head.purpose.as_deref().map_or_else(|| "not declared".into(), escaped)
     )?;
     let names: Vec<String> = head.members.iter().take(32).map(|member| escaped(&member.name)).collect();
     writeln!(
@@ -99,6 +99,9 @@ fn page_one(out: &mut String, report: &Report) -> std::fmt::Result {
             count(node.persons),
             said(&node.data_digest)
         )?;
+        if let Some(found) = &node.personal {
+            writeln!(out, "- own models: {}", own::told(found))?;
+        }
     }
     writeln!(out, "- program: murmur {}, commit {}\n", report.version, said(&head.commit))
 }

@@ -1,10 +1,11 @@
 //! The points of NIST SP 800-226 (Guidelines for Evaluating Differential Privacy Guarantees, 2025), answered for a run. What is not covered says so.
 
+use protocol::config::Config;
 use serde::Serialize;
 
 use crate::belief::SCALE;
 use crate::document::Report;
-use crate::number::{given, loss};
+use crate::number::{given, loss, shortened};
 use crate::plain;
 use crate::words;
 
@@ -20,7 +21,7 @@ pub struct Point {
 }
 
 /// All points, in the order of the guidelines.
-pub(crate) fn points(report: &Report) -> Vec<Point> {
+pub(crate) fn points(report: &Report, config: &Config) -> Vec<Point> {
     let point = |section, asks, answer: String| Point { section, asks, answer };
     let (worst, local) = (&report.worst.figure, &report.local);
     vec![
@@ -41,14 +42,14 @@ pub(crate) fn points(report: &Report) -> Vec<Point> {
         point(
             "3.1",
             "The mechanism and its sensitivity",
-            format!("Gaussian noise on sums clipped to norm C = {}; the bound on the influence of one unit is a property test of the program.", given(report.head.clip_norm)),
+            mechanism(report, config),
         ),
         point("3.2", "Utility and accuracy", "Not covered here: `murmur evaluate` and the node's own `evaluation.json` judge the model on records that were kept apart.".into()),
         point("3.3", "Bias: utility for small groups", "Not covered: clipping and noise weigh most on rare groups; nothing here measures it.".into()),
-        point("3.4", "Machine learning: what is released", "Every model of every round, to the members; publishing the last one adds nothing to what a member saw.".into()),
+        point("3.4", "Machine learning: what is released", released(config).into()),
         point("4.1", "Query model", "Training that all members agreed on beforehand; further runs are further releases and add up in the ledger of the data set.".into()),
         point("4.2", "Threat model: who must be trusted", format!("No curator. {} The table of who could have learnt how much has a row for each adversary.", words::against(report))),
-        point("4.3", "Implementation: floating point", "Rounding of sums is bounded and paid for. Not covered: the lowest bits of Gaussian noise in floating point.".into()),
+        point("4.3", "Implementation: floating point", floating_point(config).into()),
         point("4.3", "Implementation: side channels", "Not covered: timing, caches and power of the machine; who takes part and when is to be seen.".into()),
         point("4.3", "Implementation: sampling as assumed, source of noise", sampling(report)),
         point("4.3", "Implementation: testing", "`murmur audit` attacks the same program and gives lower bounds on ε beside the account's upper bounds.".into()),
@@ -58,9 +59,44 @@ pub(crate) fn points(report: &Report) -> Vec<Point> {
     ]
 }
 
+/// The noise, and what it hides.
+fn mechanism(report: &Report, config: &Config) -> String {
+    if !report.local.epsilon.is_finite() {
+        return "None: contributions carried no noise.".into();
+    }
+    let noise = if words::on_integers(config) {
+        "Gaussian noise on integers, with exact probabilities,"
+    } else {
+        "Gaussian noise"
+    };
+    format!(
+        "{noise} on sums clipped to norm C = {}; the bound on the influence of one unit is a property test of the program.",
+        given(report.head.clip_norm)
+    )
+}
+
+/// Who is given which models.
+fn released(config: &Config) -> &'static str {
+    let kind = config.algorithm.kind;
+    if !kind.trains() {
+        return "The mean, and the values on the way to it, to the members. No model is trained.";
+    }
+    if kind.uses_graph() {
+        return "Models on their way, to the members that they were sent to. Publishing a node's own model is not covered by the figure of one member; that of everybody together covers it.";
+    }
+    "Every model of every round, to the members; publishing the last one adds nothing to what a member saw."
+}
+
+fn floating_point(config: &Config) -> &'static str {
+    if words::on_integers(config) {
+        return "Sums are brought to a grid, which their sensitivity counts, and noise is drawn on integers with exact probabilities: no bit of it depends on floating point.";
+    }
+    "Rounding of sums is bounded and paid for. Not covered: the lowest bits of Gaussian noise in floating point."
+}
+
 fn parameters(report: &Report) -> String {
     let head = &report.head;
-    let number = |value: Option<f64>| value.map_or_else(|| "none".into(), given);
+    let number = |value: Option<f64>| value.map_or_else(|| "none".into(), shortened);
     let units = plain::units(report).map_or_else(|| "not known".into(), |units| units.to_string());
     format!(
         "Noise multiplier {}, sampling rate {}, clip norm {}, {} of {} rounds, {units} records or persons at least, analysis `{}`.",

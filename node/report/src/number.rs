@@ -10,6 +10,11 @@ pub(crate) fn loss(value: f64) -> String {
 /// δ, or another number that was given.
 pub(crate) use privacy::number::given;
 
+/// A setting that was worked out, with six digits that count: 1.37354, 0.16.
+pub(crate) fn shortened(value: f64) -> String {
+    given(near(value, Precision::Digits(6)).parse().unwrap_or(value))
+}
+
 /// A measured number with four digits that count.
 pub(crate) fn measured(value: f64) -> String {
     let decimals = match value.abs() {
@@ -25,6 +30,15 @@ pub(crate) fn measured(value: f64) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn settings_that_were_worked_out_are_short_and_given_ones_as_they_were() {
+        for (value, text) in
+            [(1.373_535_156_25, "1.37354"), (0.159_999_999_916_180_97, "0.16"), (1.0, "1"), (1e-5, "1e-5")]
+        {
+            assert_eq!(shortened(value), text);
+        }
+    }
 
     #[test]
     fn what_is_printed_is_never_below_what_is_meant() {

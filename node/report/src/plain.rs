@@ -145,7 +145,7 @@ fn guaranteed(report: &Report) -> String {
         Adjacency::Node => "in one of two sets of data that the node might hold",
     };
     format!(
-        "Whatever any one of the others received, its belief {whom} can have risen from 50 % to at most {} (ε = {}, but for a chance of {}), as long as {}; and to at most {} (ε = {}) whoever works together and whether or not they follow it. Whoever gets only the finished model learns no more than that. By the scale of \
+        "Whatever any one of the others received, its belief {whom} can have risen from 50 % to at most {} (ε = {}, but for a chance of {}), as long as {}; and to at most {} (ε = {}) whoever works together and whether or not they follow the protocol. Whoever gets only the finished model learns no more than that. By the scale of \
          this report this is {} protection.",
         percent(belief(worst)),
         loss(worst),

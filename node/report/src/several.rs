@@ -2,6 +2,7 @@
 
 use learn::calibrate;
 use privacy::event::DpEvent;
+use privacy::number::{Precision, raised};
 use protocol::RunEvent;
 use protocol::account::{ReleaseKind, epsilon_of_mu2};
 use serde::Serialize;
@@ -66,11 +67,21 @@ pub enum SeveralError {
         /// Another.
         other: String,
     },
+    /// One of them is there twice.
+    #[error("run `{run}` is named twice: what it cost would be added to itself")]
+    Twice {
+        /// Its name.
+        run: String,
+    },
 }
 
 impl Hint for SeveralError {
     fn hint(&self) -> Option<String> {
-        Some("report runs with one `privacy.unit` together, the others apart".into())
+        let hint = match self {
+            Self::Units { .. } => "report runs with one `privacy.unit` together, the others apart",
+            Self::Twice { .. } => "name every run once",
+        };
+        Some(hint.into())
     }
 }
 
@@ -78,7 +89,7 @@ impl Several {
     /// Puts runs together, each with the source that it was made of.
     ///
     /// # Errors
-    /// Runs that protect different units.
+    /// Runs that protect different units, or one run twice.
     ///
     /// # Panics
     /// Without any run.
@@ -87,6 +98,9 @@ impl Several {
         if let Some((other, _)) = runs.iter().find(|(run, _)| run.adjacency != first.adjacency) {
             let (one, other) = (first.adjacency.word().to_owned(), other.adjacency.word().to_owned());
             return Err(SeveralError::Units { one, other });
+        }
+        if let Some(run) = twice(runs) {
+            return Err(SeveralError::Twice { run });
         }
         let delta = runs.iter().map(|(run, _)| run.delta).sum::<f64>() * (1.0 + 1e-12);
         let sum = |of: fn(&Report) -> f64| runs.iter().map(|(run, _)| of(run)).sum::<f64>() * (1.0 + 1e-12);
@@ -122,7 +136,7 @@ impl Several {
             "Whatever any one member received in all of them, its belief can have risen from 50 % to at most {} (ε = {} at δ = {}, {}); whoever works together: at most {} (ε = {}, {}).\n\n",
             percent(belief(self.one_member.epsilon)),
             loss(self.one_member.epsilon),
-            given(self.delta),
+            given(raised(self.delta, Precision::Digits(4))),
             self.one_member.analysis,
             percent(belief(self.everybody.epsilon)),
             loss(self.everybody.epsilon),
@@ -144,7 +158,7 @@ impl Several {
         let row = |figure: &Figure| format!("{} ({})", loss(figure.epsilon), figure.analysis);
         text.push_str(&format!(
             "| together | | {} | {} | {} |\n",
-            given(self.delta),
+            given(raised(self.delta, Precision::Digits(4))),
             row(&self.one_member),
             row(&self.everybody)
         ));
@@ -239,8 +253,39 @@ fn usual(source: &Source) -> DpEvent {
     }
 }
 
+/// Every two of them.
+fn pairs<'a>(runs: &'a [(Report, &Source)]) -> impl Iterator<Item = (&'a Report, &'a Report)> {
+    runs.iter().enumerate().flat_map(|(at, (one, _))| runs[..at].iter().map(move |(other, _)| (other, one)))
+}
+
+fn about(run: &Report) -> Vec<&str> {
+    run.nodes.iter().map(|node| node.label.as_str()).collect()
+}
+
+/// A run that is there again, if one is: the same configuration and nodes, and the same log.
+fn twice(runs: &[(Report, &Source)]) -> Option<String> {
+    let same = |(one, other): &(&Report, &Report)| {
+        one.config_digest == other.config_digest
+            && about(one) == about(other)
+            && one.head.began == other.head.began
+            && one.head.began.is_some()
+    };
+    pairs(runs).find(same).map(|(one, _)| one.run.clone())
+}
+
 fn cautions(runs: &[(Report, &Source)]) -> Vec<String> {
     let mut all = Vec::new();
+    let by_another = |(one, other): &(&Report, &Report)| {
+        one.config_digest == other.config_digest && about(one) != about(other)
+    };
+    if let Some((one, other)) = pairs(runs).find(by_another) {
+        let name = |run: &Report| run.head.about.clone().unwrap_or_else(|| run.run.clone());
+        all.push(format!(
+            "{} and {} have one configuration and are about different members: if that is one run, it is counted twice, and no record is at both.",
+            name(one),
+            name(other)
+        ));
+    }
     let digests: std::collections::BTreeSet<Option<String>> =
         runs.iter().map(|(run, _)| One::of(run).data_digest).collect();
     if digests.len() > 1 || digests.contains(&None) {

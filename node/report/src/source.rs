@@ -3,14 +3,17 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 
+use learn::personal::Figures;
+use protocol::account::Shape;
 use protocol::config::{Config, ConfigError};
 use protocol::folder::{self, LOG};
-use protocol::log::{Log, ReadError};
-use protocol::{LogLine, Record, RunEvent};
+use protocol::log::{Log, ReadError, Renewed};
+use protocol::{LogLine, Record, RunEvent, SetupError};
 use thiserror::Error;
 use topology::Hint;
 
 use crate::lost::{self, LostLines};
+use crate::own;
 
 /// What a node's ledger says: every contribution that may have left it.
 #[derive(Debug, Clone, Default)]
@@ -26,11 +29,16 @@ pub struct LedgerCopy {
 /// A run that was read.
 #[derive(Debug, Clone)]
 pub struct Source {
+    /// With as many nodes as there were places at last.
     pub(crate) config: Config,
+    /// Nodes as it was founded, which names the run.
+    founders: usize,
     pub(crate) first: RunEvent,
     pub(crate) lines: Vec<LogLine>,
     pub(crate) ledgers: BTreeMap<usize, LedgerCopy>,
     pub(crate) metrics: Option<String>,
+    /// How good models of nodes' own are, as they wrote it.
+    pub(crate) own: BTreeMap<usize, Figures>,
     /// Lines that could not be read.
     pub(crate) lost: Vec<LostLines>,
 }
@@ -105,6 +113,10 @@ impl Source {
         let logs = logs_of(path)?.iter().map(|log| Log::open(log)).collect::<Result<Vec<_>, _>>()?;
         let mut source = Self::of_logs(logs)?;
         source.metrics = std::fs::read_to_string(path.join(folder::METRICS)).ok();
+        for (node, state) in Self::ledger_folders(path) {
+            let found = source.place(node).zip(own::read(&state));
+            source.own.extend(found);
+        }
         Ok(source)
     }
 
@@ -137,9 +149,20 @@ impl Source {
         if let Some((.., other)) = firsts.find(|(.., other)| *other != digest) {
             return Err(SourceError::TwoRuns { one: digest.clone(), other: other.clone() });
         }
-        let config = Config::from_toml(config, "the configuration in the log")?;
+        let mut config = Config::from_toml(config, "the configuration in the log")?;
         let first = first.clone();
-        Ok(Self { config, first, lines, ledgers: BTreeMap::new(), metrics: None, lost })
+        let founders = config.nodes;
+        config.nodes = renewals(&lines).map(|renewed| renewed.nodes as usize).fold(founders, usize::max);
+        Ok(Self {
+            config,
+            founders,
+            first,
+            lines,
+            ledgers: BTreeMap::new(),
+            metrics: None,
+            own: BTreeMap::new(),
+            lost,
+        })
     }
 
     /// The folders in which a ledger may lie, with the position of the node where the folder's name says it.
@@ -153,11 +176,32 @@ impl Source {
 
     /// Adds a node's ledger; without a position it is that of the only node whose lines the log has.
     pub fn add_ledger(&mut self, node: Option<usize>, ledger: LedgerCopy) {
-        let told = self.told();
-        let only = || told.first().copied().filter(|_| told.len() == 1);
-        if let Some(node) = node.or_else(only).filter(|&node| node < self.config.nodes) {
+        if let Some(node) = self.place(node) {
             self.ledgers.insert(node, ledger);
         }
+    }
+
+    /// The node whose folder this is: by the folder's name, or the only one whose lines the log has.
+    fn place(&self, named: Option<usize>) -> Option<usize> {
+        let told = self.told();
+        let only = || told.first().copied().filter(|_| told.len() == 1);
+        named.or_else(only).filter(|&node| node < self.config.nodes)
+    }
+
+    /// The run as an account sees it: as it was founded, with the places of those who joined.
+    pub(crate) fn shape(&self) -> Result<Shape, SetupError> {
+        let founded = Config { nodes: self.founders, ..self.config.clone() };
+        let rounds = renewals(&self.lines).filter_map(|renewed| renewed.rounds).max().unwrap_or(0);
+        Ok(Shape::of_logged(&founded, &self.first)?.renewed(self.config.nodes, rounds))
+    }
+
+    /// What the members renewed on the way, once each, in order.
+    pub(crate) fn renewals(&self) -> Vec<&Renewed> {
+        let mut all: BTreeMap<u32, &Renewed> = BTreeMap::new();
+        for renewed in renewals(&self.lines) {
+            all.entry(renewed.number).or_insert(renewed);
+        }
+        all.into_values().collect()
     }
 
     /// The configuration of the run.
@@ -178,6 +222,13 @@ impl Source {
             _ => "",
         }
     }
+}
+
+fn renewals(lines: &[LogLine]) -> impl Iterator<Item = &Renewed> {
+    lines.iter().filter_map(|line| match &line.event {
+        RunEvent::Renewed(renewed) => Some(renewed.as_ref()),
+        _ => None,
+    })
 }
 
 fn logs_of(path: &Path) -> Result<Vec<PathBuf>, SourceError> {

@@ -3,7 +3,7 @@
 use learn::model::{ClippedBy, ModelSpec};
 use privacy::network::Analysis;
 use protocol::account::Table;
-use protocol::config::AlgorithmKind;
+use protocol::config::{AlgorithmKind, Config, NoiseKind};
 use protocol::work::Adjacency;
 
 use crate::document::{Colluding, Report};
@@ -83,12 +83,18 @@ pub(crate) fn fill(report: &mut Report, source: &Source, table: &Table) {
     report.assumes = assumes(report, source, table);
     report.not_protected = exposed::not_protected(report, source, table);
     report.counted = exposed::counted_how(report, table);
+    report.counted.extend(crate::renewed::sentences(&report.renewals, &report.head));
     report.protection = plain::protection(report);
     report.meaning = plain::meaning(report);
     report.persons = plain::persons(report);
     report.warnings = plain::warnings(report);
     report.warnings.extend(crate::asked::words(source, &report.nodes));
     report.quote = plain::quote(report);
+}
+
+/// Whether noise was drawn on integers with exact probabilities, as it always is under masks.
+pub(crate) fn on_integers(config: &Config) -> bool {
+    config.privacy.noise == NoiseKind::Discrete && config.algorithm.message_noise == 0.0
 }
 
 /// Whether all members end with one model.
@@ -131,13 +137,18 @@ fn guarantee(report: &Report, source: &Source) -> String {
         Adjacency::Node => format!("the data of {whose}"),
     };
     if let Some(any) = &report.colluding {
+        let together = match any.members {
+            1 => " allows. This holds".to_owned(),
+            _ => format!(
+                " allows; what {} saw, with ε = {} (analysis `{}`). Both hold",
+                colluding(any),
+                loss(any.figure.epsilon),
+                any.figure.analysis
+            ),
+        };
         return format!(
-            "Whatever any single other node saw of this run, it depends on {what} no more than differential privacy with {figures} allows; what {} saw, with \
-             ε = {} (analysis `{}`). Both hold against observers who cannot break X25519, HKDF-SHA256 and ChaCha20 (computational DP). Whoever can, and saw \
-             every message: ε = {} (analysis `{}`).",
-            colluding(any),
-            loss(any.figure.epsilon),
-            any.figure.analysis,
+            "Whatever any single other node saw of this run, it depends on {what} no more than differential privacy with {figures}{together} against observers who \
+             cannot break X25519, HKDF-SHA256 and ChaCha20 (computational DP). Whoever can, and saw every message: ε = {} (analysis `{}`).",
             loss(report.local.epsilon),
             report.local.analysis
         );

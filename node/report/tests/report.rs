@@ -286,6 +286,29 @@ fn real_losses_stay_out_unless_asked_for() {
     assert!(has_loss(&report_of(lines(ROUNDS), &Options::default())), "a simulation has nothing to hide");
 }
 
+/// A node's folder with the figures of its own models: they are for who asks, and never without the word that no ε covers them.
+#[test]
+fn figures_of_own_models_stay_out_unless_asked_for_and_are_marked() {
+    let folder = tempfile::tempdir().unwrap();
+    let own = real(lines(ROUNDS)).into_iter().filter(|line| matches!(line.node, None | Some(3)));
+    let text: String = own.map(|line| serde_json::to_string(&line).unwrap() + "\n").collect();
+    std::fs::write(folder.path().join("log.jsonl"), text).unwrap();
+    let figures =
+        r#"{"measure": "accuracy", "shared": 0.8125, "personal": 0.9375, "alone": 0.875, "records": 16}"#;
+    std::fs::write(folder.path().join("personal.json"), figures).unwrap();
+    let source = Source::open(folder.path()).unwrap();
+    let silent = Report::new(&source, &Options::default()).unwrap();
+    let all = [html(&silent), markdown(&silent), json(&silent).unwrap()];
+    assert!(all.iter().all(|text| !text.contains("0.9375") && !text.contains("93.8 %")));
+    let asked = Report::new(&source, &Options { with_loss: true, ..Options::default() }).unwrap();
+    for text in [html(&asked), markdown(&asked)] {
+        assert!(text.contains("shared 81.2 %, personal 93.8 %, alone 87.5 % on 16 own records"), "{text}");
+        assert!(text.contains("Not covered by ε"));
+    }
+    let value: Value = serde_json::from_str(&json(&asked).unwrap()).unwrap();
+    assert_eq!(value["nodes"][0]["personal"]["personal"].as_f64(), Some(0.9375));
+}
+
 #[test]
 fn epsilon_rises_over_the_rounds_to_the_final_figure() {
     let report = report_of(lines(&["nodes=6", "rounds=30", "privacy.epsilon=3"]), &Options::default());

@@ -75,7 +75,7 @@ fn the_paragraph_to_quote_is_on_the_first_page_and_says_what_the_figures_say() {
         &format!("from 50 % to at most {} (ε = ", percent(worst)),
         "but for a chance of one in 100,000), as long as the others follow the protocol; and to at most",
         &format!("and to at most {} (ε = ", percent(local)),
-        "whoever works together and whether or not they follow it. Whoever gets only the finished model learns no more than that.",
+        "whoever works together and whether or not they follow the protocol. Whoever gets only the finished model learns no more than that.",
         "this is usual protection. Not covered: persons with several records, earlier uses of the data (the ledger of this data set: none).",
     ] {
         assert!(report.quote.contains(part), "{part}\n{}", report.quote);
@@ -300,6 +300,22 @@ fn runs_add_up_and_the_sum_is_never_below_the_larger_one() {
 }
 
 #[test]
+fn one_run_is_not_added_to_itself_and_two_members_reports_of_it_are_told_apart() {
+    let source = Source::of_lines(real(FOUR, &declared())).unwrap();
+    let by = |node| Report::new(&source, &Options { node: Some(node), ..Options::default() }).unwrap();
+    let twice = Several::new(&[(by(3), &source), (by(3), &source)]).unwrap_err();
+    assert!(twice.to_string().contains("is named twice"), "{twice}");
+    let several = Several::new(&[(by(2), &source), (by(3), &source)]).unwrap();
+    assert!(
+        several.cautions[0].contains("Zürich and Long Beach have one configuration"),
+        "{:?}",
+        several.cautions
+    );
+    // The padding of a sum is not printed digit by digit.
+    assert!(several.markdown().contains("| together | | 2.001e-5 |"), "{}", several.markdown());
+}
+
+#[test]
 fn a_card_begins_with_front_matter_that_is_yaml() {
     let report = own(FOUR, &declared());
     let text = card(&report);
@@ -316,5 +332,61 @@ fn a_card_begins_with_front_matter_that_is_yaml() {
     }
     for key in ["unit: record", "epsilon_one_member: ", "delta: 1e-5", "library_name: murmur"] {
         assert!(front.contains(key), "{key}: {front}");
+    }
+}
+
+/// What a report says under masks, with whole numbers as noise.
+#[test]
+fn noise_on_integers_is_not_said_to_be_drawn_in_floating_point() {
+    let point = |report: &Report, asks: &str| {
+        report.nist.iter().find(|point| point.asks.contains(asks)).unwrap().answer.clone()
+    };
+    for (more, on_integers) in [
+        ("privacy.masking=pairwise", true),
+        ("privacy.noise=discrete", true),
+        ("privacy.masking=none", false),
+    ] {
+        let report = own(&[FOUR, &[more]].concat(), &declared());
+        let last_bits = report.not_protected.iter().any(|text| text.contains("floating point"));
+        assert_eq!(last_bits, !on_integers, "{more}: {:?}", report.not_protected);
+        assert_eq!(point(&report, "floating point").contains("exact probabilities"), on_integers, "{more}");
+        assert_eq!(point(&report, "floating point").contains("Not covered"), !on_integers, "{more}");
+        assert_eq!(point(&report, "mechanism").contains("on integers"), on_integers, "{more}");
+    }
+    let silent = whole(&["nodes=4", "rounds=2", "privacy.epsilon=inf"]);
+    assert!(point(&silent, "mechanism").contains("no noise"));
+    assert!(silent.not_protected.iter().all(|text| !text.contains("floating point")));
+}
+
+#[test]
+fn only_where_all_hold_one_model_does_publishing_it_add_nothing() {
+    for (kind, adds_nothing) in [("rounds", true), ("gossip", false), ("walk", false)] {
+        let kind = format!("algorithm.kind={kind}");
+        let report = whole(&["nodes=4", "rounds=2", &kind, "topology=ring", "privacy.noise_multiplier=4"]);
+        let released = report.nist.iter().find(|point| point.section == "3.4").unwrap();
+        assert_eq!(released.answer.contains("adds nothing"), adds_nothing, "{kind}: {}", released.answer);
+        let row = report.watchers.iter().find(|row| row.who.contains("finished model")).unwrap();
+        let expected = if adds_nothing { &report.worst.figure } else { &report.local };
+        assert_eq!(row.figure.as_ref(), Some(expected), "{kind}");
+    }
+}
+
+#[test]
+fn what_one_member_and_what_several_saw_are_told_apart_only_where_they_differ() {
+    let masked = "privacy.masking=pairwise";
+    // Fewer than a third of four is one, of eight two.
+    let four = own(&[FOUR, &[masked]].concat(), &declared());
+    assert!(four.guarantee.contains("allows. This holds against observers"), "{}", four.guarantee);
+    assert!(!four.guarantee.contains("any member"), "{}", four.guarantee);
+    let eight = whole(&["nodes=8", "rounds=3", "privacy.epsilon=2", masked]);
+    assert!(eight.guarantee.contains("what any 2 members together saw"), "{}", eight.guarantee);
+    assert!(eight.colluding.as_ref().unwrap().figure.epsilon > eight.worst.figure.epsilon);
+    for report in [&four, &eight] {
+        assert!(
+            report.counted.iter().any(|text| text.contains("shows its total alone")),
+            "{:?}",
+            report.counted
+        );
+        assert!(report.quote.contains("as long as nobody breaks the masks"), "{}", report.quote);
     }
 }

@@ -91,6 +91,7 @@ fn network(task: &Task) -> Outcome<Network> {
         roster: Vec::new(),
         mdns: false,
         relays: Vec::new(),
+        gone: Default::default(),
         is_relay: false,
         announce: Vec::new(),
     };

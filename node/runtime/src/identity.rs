@@ -230,7 +230,7 @@ fn check_mode(_path: &Path) -> Result<(), IdentityError> {
     Ok(())
 }
 
-/// The members of a run, in the order of their identities' bytes: the same list at every node.
+/// The members of a run, in the order of their identities' bytes, and behind them those who joined by renewals: the same list at every node.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Roster(Vec<PeerId>);
 
@@ -243,6 +243,11 @@ impl Roster {
         Self(members)
     }
 
+    /// The places of a renewed run: in the order in which they are given.
+    pub fn in_order(members: impl IntoIterator<Item = PeerId>) -> Self {
+        Self(members.into_iter().collect())
+    }
+
     /// What a peer or a file says, if it is one: known identities, in order.
     pub fn from_bytes(members: &[Vec<u8>]) -> Option<Self> {
         let parsed: Option<Vec<PeerId>> =
@@ -250,6 +255,13 @@ impl Roster {
         let parsed = parsed?;
         let roster = Self::new(parsed.iter().copied());
         (roster.0 == parsed).then_some(roster)
+    }
+
+    /// The places of a run, as a ledger keeps them.
+    pub fn places_from_bytes(members: &[Vec<u8>]) -> Option<Self> {
+        let parsed: Option<Vec<PeerId>> =
+            members.iter().map(|bytes| PeerId::from_bytes(bytes).ok()).collect();
+        parsed.map(Self)
     }
 
     /// As bytes, for the wire and the ledger.
@@ -274,7 +286,10 @@ impl Roster {
 
     /// Position of a member.
     pub fn position(&self, peer: &PeerId) -> Option<PeerIx> {
-        self.0.binary_search(peer).ok().and_then(|at| PeerIx::try_from(at).ok())
+        // In order but for those who joined, who are few.
+        let found = self.0.binary_search(peer).ok();
+        let at = found.or_else(|| self.0.iter().position(|member| member == peer))?;
+        PeerIx::try_from(at).ok()
     }
 
     /// The member at a position.

@@ -28,6 +28,7 @@
 //!     roster: Vec::new(),
 //!     schema: None,
 //!     relays: Vec::new(),
+//!     renewals: Default::default(),
 //! };
 //! file.create(&folder.path().join("clinic.toml"))?;
 //! assert_eq!(SwarmFile::load(&folder.path().join("clinic.toml"))?.nodes, 3);
@@ -42,6 +43,7 @@ pub mod identity;
 pub mod ledger;
 pub mod network;
 pub mod reach;
+pub mod renewals;
 pub mod schema;
 mod secret;
 pub mod swarm_file;

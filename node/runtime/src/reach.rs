@@ -1,6 +1,6 @@
 //! Where a node can be reached from other machines, before it runs.
 
-use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
+use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
 use std::time::Duration;
 
 use futures::StreamExt;
@@ -11,6 +11,35 @@ use libp2p::{Multiaddr, PeerId};
 
 /// The system lists its addresses one by one and does not say which is the last: it is, when nothing comes for so long.
 const QUIET: Duration = Duration::from_millis(250);
+
+/// Reads an address; one that is written as elsewhere is told how it is written here.
+///
+/// # Errors
+/// Text that is no address, with an example.
+pub fn parse_address(text: &str) -> Result<Multiaddr, String> {
+    // An empty text would be the address of nothing.
+    let address = text.parse().ok().filter(|address: &Multiaddr| !address.is_empty());
+    address.ok_or_else(|| {
+        let meant = match (text.parse::<SocketAddr>(), text.rsplit_once(':')) {
+            (Ok(SocketAddr::V4(at)), _) => Some(format!("/ip4/{}/tcp/{}", at.ip(), at.port())),
+            (Ok(SocketAddr::V6(at)), _) => Some(format!("/ip6/{}/tcp/{}", at.ip(), at.port())),
+            (_, Some((host, port))) if is_name(host) && port.parse::<u16>().is_ok() => {
+                Some(format!("/dns4/{host}/tcp/{port}"))
+            }
+            _ => None,
+        };
+        match meant {
+            Some(meant) => format!("write it as `{meant}`"),
+            None => {
+                "an address is written as `/ip4/10.0.0.5/tcp/7000` or `/dns4/node.example/tcp/7000`".into()
+            }
+        }
+    })
+}
+
+fn is_name(host: &str) -> bool {
+    !host.is_empty() && host.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"-.".contains(&byte))
+}
 
 /// What others may call, for a node that listens on these: an address of each interface where it listens on all. Port 0 stays 0: it is chosen when the
 /// node starts. Needs a tokio runtime.
@@ -62,6 +91,24 @@ fn is_for_others(ip: &IpAddr) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn an_address_as_it_is_written_elsewhere_is_told_how_it_is_written_here() {
+        for (text, told) in [
+            ("10.0.0.5:7000", "`/ip4/10.0.0.5/tcp/7000`"),
+            ("[::1]:80", "`/ip6/::1/tcp/80`"),
+            ("b.example:7000", "`/dns4/b.example/tcp/7000`"),
+            ("b.example", "an address is written as"),
+            ("b.example:70000", "an address is written as"),
+            ("", "an address is written as"),
+        ] {
+            let said = parse_address(text).unwrap_err();
+            assert!(said.contains(told), "{text}: {said}");
+            for part in said.split('`').filter(|part| part.starts_with('/')) {
+                assert!(parse_address(part).is_ok(), "{part}");
+            }
+        }
+    }
 
     #[test]
     fn an_address_that_means_all_becomes_one_per_interface() {

@@ -39,9 +39,9 @@ impl Secret {
         to_hex(self.0.as_slice())
     }
 
-    /// The key of libp2p's private network.
-    pub(crate) fn network_key(&self) -> Zeroizing<[u8; 32]> {
-        Zeroizing::new(self.mac(&[b"murmur private network"]))
+    /// What goes into the keys of every channel.
+    pub(crate) fn channel_key(&self) -> Zeroizing<[u8; 32]> {
+        Zeroizing::new(self.mac(&[b"murmur channel 1"]))
     }
 
     /// HMAC-SHA256 over the parts, each with its length in front.

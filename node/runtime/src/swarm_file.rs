@@ -9,11 +9,13 @@ use learn::schema::Schema;
 use libp2p::{Multiaddr, PeerId};
 use protocol::Digest;
 use protocol::Hint;
+use protocol::agreement::Fingerprint;
 use protocol::log::readable_name;
 use serde::{Deserialize, Serialize};
 use zeroize::{Zeroize, Zeroizing};
 
 use crate::identity::{Roster, write_owner_only};
+use crate::renewals::{self, Renewals, Stored};
 use crate::secret::Secret;
 
 /// A parsed swarm file.
@@ -21,18 +23,20 @@ use crate::secret::Secret;
 pub struct SwarmFile {
     /// Name of the run.
     pub name: String,
-    /// Number of members.
+    /// Number of members now.
     pub nodes: usize,
     /// The shared configuration, as TOML.
     pub config: String,
     /// What members know and nobody else.
     pub secret: Secret,
-    /// The members, where they are known beforehand: nobody else is let in.
+    /// The members now, where they are known beforehand: nobody else is let in.
     pub roster: Vec<Member>,
     /// What the columns of everybody's tables are, where that was agreed on.
     pub schema: Option<Schema>,
     /// Relays for members that cannot be called, each with its identity.
     pub relays: Vec<Multiaddr>,
+    /// What was renewed since the run was founded.
+    pub renewals: Renewals,
 }
 
 /// A member that is known beforehand.
@@ -63,16 +67,18 @@ struct File {
     schema: Option<toml::Table>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     columns: Option<toml::Table>,
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    renewal: Vec<Stored>,
 }
 
 #[derive(Debug, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-struct Entry {
-    peer: String,
+pub(crate) struct Entry {
+    pub(crate) peer: String,
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    name: Option<String>,
+    pub(crate) name: Option<String>,
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    addresses: Vec<String>,
+    pub(crate) addresses: Vec<String>,
 }
 
 /// What is wrong with a swarm file.
@@ -199,7 +205,8 @@ impl SwarmFile {
         }
         let secret = Secret::from_hex(&secret)
             .ok_or_else(|| Problem::Value("`secret` must be 64 hexadecimal digits".into()))?;
-        let roster: Vec<Member> = file.roster.into_iter().map(Member::parse).collect::<Result<_, _>>()?;
+        let roster: Vec<Member> =
+            file.roster.into_iter().map(Member::parse).collect::<Result<_, _>>().map_err(Problem::Value)?;
         let distinct = Roster::new(roster.iter().map(|member| member.peer)).len();
         if !roster.is_empty() && distinct != file.nodes {
             let text = format!("`roster` names {distinct} members, `nodes = {}`", file.nodes);
@@ -210,8 +217,14 @@ impl SwarmFile {
         }
         let relay = |text: String| parse_relay(&text).map_err(Problem::Value);
         let relays: Vec<Multiaddr> = file.relays.into_iter().map(relay).collect::<Result<_, _>>()?;
+        let founding = format!("{} {found}", file.name);
+        let renewals = renewals::parse(roster.clone(), file.renewal, &founding).map_err(Problem::Value)?;
+        let (nodes, roster) = match renewals.is_empty() {
+            true => (file.nodes, roster),
+            false => (renewals.members().len(), renewals.members()),
+        };
         no_member_is_a_relay(&relays, &roster).map_err(Problem::Value)?;
-        Ok(Self { name: file.name, nodes: file.nodes, config, secret, roster, schema, relays })
+        Ok(Self { name: file.name, nodes, config, secret, roster, schema, relays, renewals })
     }
 
     /// Writes a new file for its owner only; an existing one is not replaced.
@@ -224,16 +237,25 @@ impl SwarmFile {
             toml::from_str(&self.config).map_err(|error| syntax(path, &self.config, error))?;
         let mut schema = self.schema.as_ref().map(Schema::to_table).unwrap_or_default();
         let mut part = |name: &str| schema.remove(name).and_then(|part| part.as_table().cloned());
+        let founders = if self.renewals.is_empty() { &self.roster } else { &self.renewals.founders };
+        let digests = self.renewal_digests();
         let mut file = File {
             name: self.name.clone(),
-            nodes: self.nodes,
+            nodes: if founders.is_empty() { self.nodes } else { founders.len() },
             secret: self.secret.to_hex(),
             digest: digest(&canonical(&config), self.schema.as_ref()),
-            roster: self.roster.iter().map(Member::entry).collect(),
+            roster: founders.iter().map(Member::entry).collect(),
             relays: self.relays.iter().map(Multiaddr::to_string).collect(),
             config,
             schema: part("schema"),
             columns: part("columns"),
+            renewal: self
+                .renewals
+                .steps
+                .iter()
+                .zip(digests)
+                .map(|(step, one)| step.stored(Some(one)))
+                .collect(),
         };
         let text = toml::to_string_pretty(&file).map_err(|error| io(std::io::Error::other(error)))?;
         let text = Zeroizing::new(text);
@@ -241,6 +263,13 @@ impl SwarmFile {
         let who = if self.roster.is_empty() { "whoever holds it" } else { "only a member in its roster" };
         let head = format!("# A murmur swarm file: {who} may join. Keep it to the members.\n");
         write_owner_only(path, &Zeroizing::new(head + &text)).map_err(io)
+    }
+
+    /// Names each renewal, with all before it.
+    pub fn renewal_digests(&self) -> Vec<Fingerprint> {
+        let config: toml::Table = self.config.parse().unwrap_or_default();
+        let founding = digest(&canonical(&config), self.schema.as_ref());
+        self.renewals.digests(&format!("{} {founding}", self.name))
     }
 }
 
@@ -279,8 +308,8 @@ fn declared(schema: Option<toml::Table>, columns: Option<toml::Table>) -> Result
 }
 
 impl Member {
-    fn parse(entry: Entry) -> Result<Self, Problem> {
-        let bad = |what: &str| Problem::Value(format!("`{what}` in the roster cannot be read"));
+    pub(crate) fn parse(entry: Entry) -> Result<Self, String> {
+        let bad = |what: &str| format!("`{what}` in the roster cannot be read");
         let peer = entry.peer.parse().map_err(|_| bad(&entry.peer))?;
         let addresses = entry
             .addresses
@@ -316,6 +345,7 @@ mod tests {
             roster: (0..3).map(member).collect(),
             schema: None,
             relays: Vec::new(),
+            renewals: Renewals::default(),
         }
     }
 

@@ -28,6 +28,7 @@ async fn over_libp2p(setup: &Setup) -> Vec<Outcome> {
         roster: identities.iter().map(member).collect(),
         schema: None,
         relays: Vec::new(),
+        renewals: Default::default(),
     };
     let folders: Vec<TempDir> = (0..nodes).map(|_| tempfile::tempdir().expect("a folder")).collect();
     let mut drivers = Vec::new();

@@ -30,6 +30,7 @@ fn settings(secret: &Secret, peers: &[Multiaddr]) -> Settings {
         listen: vec!["/ip4/127.0.0.1/tcp/0".parse().expect("a constant")],
         peers: peers.to_vec(),
         roster: Vec::new(),
+        gone: Default::default(),
         mdns: false,
         relays: Vec::new(),
         is_relay: false,

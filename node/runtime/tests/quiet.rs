@@ -109,6 +109,7 @@ fn settings(identity: Identity, secret: &Secret, peers: &[Multiaddr]) -> Setting
         listen: vec!["/ip4/127.0.0.1/tcp/0".parse().expect("a constant")],
         peers: peers.to_vec(),
         roster: Vec::new(),
+        gone: Default::default(),
         mdns: false,
         relays: Vec::new(),
         is_relay: false,

@@ -32,6 +32,7 @@ async fn seeded_noise_on_a_ledger_with_private_records_is_refused() {
         roster: Vec::new(),
         schema: None,
         relays: Vec::new(),
+        renewals: Default::default(),
     };
     let owner =
         Owner { identity: identity.peer_id().to_base58(), run: format!("{} ({})", swarm.name, setup.digest) };

@@ -21,7 +21,10 @@ fn found(turned: &[u8]) -> usize {
             continue;
         }
         let is_it = |window: &[u8]| window.iter().eq(turned.iter().rev());
-        times += part.windows(turned.len()).filter(|window| is_it(window)).count();
+        // The search may have its buffer in the memory that it searches: what is there is its own.
+        let own = part.as_ptr() as usize..part.as_ptr() as usize + part.len();
+        let places = part.windows(turned.len()).enumerate().filter(|(_, window)| is_it(window));
+        times += places.filter(|(at, _)| !own.contains(&(from as usize + at))).count();
         // The copy that was searched must not be found in the next search.
         part.fill(0);
         std::hint::black_box(&part);
@@ -35,7 +38,9 @@ fn the_secret_is_wiped_with_the_file_that_held_it() {
     let path = folder.path().join("swarm.toml");
     // Made by another process, so that only reading leaves traces here.
     let config = Config::from_toml("nodes = 3\nbatch_size = 32", "test").unwrap();
-    let hex = "c0ffee11".repeat(8);
+    // No part of it looks like another, so that one copy is found once.
+    let byte = |at: u32| (at * 37 + 11) as u8;
+    let hex: String = (0..32).map(|at| format!("{:02x}", byte(at))).collect();
     let file = SwarmFile {
         name: "a".into(),
         nodes: 3,
@@ -44,14 +49,14 @@ fn the_secret_is_wiped_with_the_file_that_held_it() {
         roster: Vec::new(),
         schema: None,
         relays: Vec::new(),
+        renewals: Default::default(),
     };
     file.create(&path).unwrap();
     drop((file, hex));
     let text = std::fs::read_to_string(&path).unwrap();
     let turned: Vec<u8> =
         text.lines().find(|line| line.starts_with("secret")).unwrap()[10..74].bytes().rev().collect();
-    let mut raw: Vec<u8> = [0xc0, 0xff, 0xee, 0x11].repeat(8);
-    raw.reverse();
+    let raw: Vec<u8> = (0..32).rev().map(byte).collect();
     drop(text);
     let before = (found(&turned), found(&raw));
     let loaded = SwarmFile::load(&path).unwrap();

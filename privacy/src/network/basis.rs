@@ -15,6 +15,9 @@ const NOTHING: f64 = 1e-15;
 /// Orthogonalise again while the norm falls below this share: cancellation costs orthogonality.
 const CANCELLED: f64 = 0.1;
 
+/// Vectors that are projected on together.
+const TOGETHER: usize = 32;
+
 /// Span of unit vectors and orthonormal dense vectors over `nodes` coordinates.
 #[derive(Debug, Clone)]
 pub(crate) struct Basis {
@@ -64,15 +67,21 @@ impl Basis {
 
     /// Adds what the candidates (vectors of `nodes` coordinates, one after the other) bring beyond the span;
     /// the new dense vectors are those from the returned number on.
-    pub(crate) fn extend(&mut self, mut candidates: Vec<f64>) -> usize {
+    pub(crate) fn extend(&mut self, candidates: Vec<f64>) -> usize {
+        self.extend_near(candidates, 0)
+    }
+
+    /// As [`Self::extend`], for candidates that are orthogonal to the vectors before `near` but for rounding, as a symmetric matrix makes them
+    /// of the vectors that it made last. They are removed once instead of twice.
+    pub(crate) fn extend_near(&mut self, mut candidates: Vec<f64>, near: usize) -> usize {
         let before = self.dense_rank();
         for candidate in candidates.chunks_exact_mut(self.nodes) {
             self.forget_known(candidate);
         }
         let norms: Vec<f64> = candidates.chunks_exact(self.nodes).map(norm).collect();
         // Twice is enough (Giraud et al. 2005): the second pass removes what rounding left in the first.
-        self.project_out(&mut candidates);
-        self.project_out(&mut candidates);
+        self.project_out(&mut candidates, near);
+        self.project_out(&mut candidates, 0);
         for (candidate, scale) in candidates.chunks_exact_mut(self.nodes).zip(norms) {
             self.orthogonalise(candidate, before);
             let rest = norm(candidate);
@@ -105,20 +114,22 @@ impl Basis {
         }
     }
 
-    /// X ← X − Q Qᵀ X with all dense vectors at once.
-    fn project_out(&self, candidates: &mut [f64]) {
-        let rank = self.dense_rank();
+    /// X ← X − Q Qᵀ X for the dense vectors from `from` on, a few at a time: they are read twice, and lie in the cache the second time.
+    fn project_out(&self, candidates: &mut [f64], from: usize) {
         let count = candidates.len() / self.nodes;
-        if rank == 0 || count == 0 {
+        if count == 0 {
             return;
         }
-        let basis = MatRef::from_column_major_slice(&self.dense, self.nodes, rank);
-        let mut parts = vec![0.0; rank * count];
-        let mut parts = MatMut::from_column_major_slice_mut(&mut parts, rank, count);
-        let block = MatRef::from_column_major_slice(candidates, self.nodes, count);
-        matmul(parts.as_mut(), Accum::Replace, basis.transpose(), block, 1.0, Par::Seq);
-        let block = MatMut::from_column_major_slice_mut(candidates, self.nodes, count);
-        matmul(block, Accum::Add, basis, parts.as_ref(), -1.0, Par::Seq);
+        for some in self.dense[from * self.nodes..].chunks(TOGETHER * self.nodes) {
+            let rank = some.len() / self.nodes;
+            let basis = MatRef::from_column_major_slice(some, self.nodes, rank);
+            let mut parts = vec![0.0; rank * count];
+            let mut parts = MatMut::from_column_major_slice_mut(&mut parts, rank, count);
+            let block = MatRef::from_column_major_slice(candidates, self.nodes, count);
+            matmul(parts.as_mut(), Accum::Replace, basis.transpose(), block, 1.0, Par::Seq);
+            let block = MatMut::from_column_major_slice_mut(candidates, self.nodes, count);
+            matmul(block, Accum::Add, basis, parts.as_ref(), -1.0, Par::Seq);
+        }
     }
 
     /// Makes one candidate orthogonal to the vectors accepted since `before`, and again to all if much cancelled.

@@ -45,39 +45,78 @@ pub fn epsilons(rows: &[Vec<f64>], delta: f64) -> Result<Vec<Vec<f64>>, gdp::Err
 /// # Errors
 /// As [`epsilons`].
 pub fn epsilons_of(mu2: &[f64], delta: f64) -> Result<Vec<f64>, gdp::Error> {
-    let exact = |mu2: f64| gdp::epsilon(mu2.sqrt(), delta);
-    let table = if mu2.len() > MANY { Some(Table::new(mu2, delta)?) } else { None };
-    let convert = |mu2: f64| match table.as_ref().and_then(|table| table.epsilon(mu2)) {
-        Some(epsilon) => Ok(epsilon),
-        None => exact(mu2),
-    };
-    let mut out = vec![0.0; mu2.len()];
-    out.par_chunks_mut(STRETCH).zip(mu2.par_chunks(STRETCH)).try_for_each(|(out, mu2)| {
-        out.iter_mut().zip(mu2).try_for_each(|(out, &mu2)| convert(mu2).map(|epsilon| *out = epsilon))
-    })?;
-    Ok(out)
+    Converter::new(mu2.len(), delta).convert(mu2)
 }
 
-/// t = ε/μ on a uniform grid of ln μ.
+/// Converts pairs that come in pieces: a pair has the same ε however they are cut.
+#[derive(Debug)]
+pub(crate) struct Converter {
+    delta: f64,
+    /// Whether there are so many pairs in all that a table pays.
+    many: bool,
+    table: Option<Table>,
+}
+
+impl Converter {
+    /// For so many pairs in all.
+    pub(crate) fn new(pairs: usize, delta: f64) -> Self {
+        Self { delta, many: pairs > MANY, table: None }
+    }
+
+    /// ε of the next pairs.
+    pub(crate) fn convert(&mut self, mu2: &[f64]) -> Result<Vec<f64>, gdp::Error> {
+        let delta = self.delta;
+        if self.many {
+            self.table = Some(Table::covering(self.table.take(), mu2, delta)?);
+        }
+        let table = self.table.as_ref();
+        let convert = |mu2: f64| match table.and_then(|table| table.epsilon(mu2)) {
+            Some(epsilon) => Ok(epsilon),
+            None => gdp::epsilon(mu2.sqrt(), delta),
+        };
+        let mut out = vec![0.0; mu2.len()];
+        out.par_chunks_mut(STRETCH).zip(mu2.par_chunks(STRETCH)).try_for_each(|(out, mu2)| {
+            out.iter_mut().zip(mu2).try_for_each(|(out, &mu2)| convert(mu2).map(|epsilon| *out = epsilon))
+        })?;
+        Ok(out)
+    }
+}
+
+/// t = ε/μ on a uniform grid of ln μ that begins where ε does, whatever is converted.
+#[derive(Debug)]
 struct Table {
-    start: f64,
+    /// ln of the μ below which no ε is needed at all: the place of cell 0.
+    origin: f64,
+    /// The first cell that is known.
+    first: usize,
     ratios: Vec<f64>,
 }
 
 impl Table {
-    fn new(mu2: &[f64], delta: f64) -> Result<Self, gdp::Error> {
+    /// The table with what these pairs need besides.
+    fn covering(known: Option<Self>, mu2: &[f64], delta: f64) -> Result<Self, gdp::Error> {
+        let origin = match &known {
+            Some(table) => table.origin,
+            None => gdp::mu(0.0, delta)?.ln(),
+        };
         let ends = mu2.iter().filter(|mu2| **mu2 > 0.0 && mu2.is_finite());
         let (least, most) = ends.fold((f64::MAX, 0.0f64), |(a, b), &mu2| (a.min(mu2), b.max(mu2)));
-        // Below this μ no ε is needed at all; the table starts where ε does.
-        let free = gdp::mu(0.0, delta)?;
-        let start = least.sqrt().max(free).ln();
-        let cells = ((most.sqrt().max(free).ln() - start) / CELL).ceil() as usize + 4;
+        let place = |mu2: f64| ((mu2.sqrt().ln() - origin) / CELL).max(0.0);
+        let known =
+            known.unwrap_or(Self { origin, first: place(least.min(most)) as usize, ratios: Vec::new() });
+        let first = (place(least.min(most)) as usize).min(known.first);
+        let end = (place(most).ceil() as usize + 4).max(known.first + known.ratios.len());
         let ratio = |at: usize| {
-            let mu = (start + (at as f64 - 1.0) * CELL).exp();
+            let mu = (origin + (at as f64 - 1.0) * CELL).exp();
             Ok(gdp::epsilon(mu, delta)? / mu)
         };
-        let ratios = (0..cells).into_par_iter().map(ratio).collect::<Result<Vec<f64>, gdp::Error>>()?;
-        Ok(Self { start, ratios })
+        let made =
+            |cells: std::ops::Range<usize>| cells.into_par_iter().map(ratio).collect::<Result<Vec<f64>, _>>();
+        let mut ratios = made(first..known.first)?;
+        let more = known.first + known.ratios.len()..end;
+        ratios.extend(known.ratios);
+        ratios.extend(made(more)?);
+        Ok(Self { origin, first, ratios })
     }
 
     /// By interpolation, where the four values around are off zero; elsewhere the caller computes exactly.
@@ -86,12 +125,13 @@ impl Table {
             return Some(0.0);
         }
         let mu = mu2.sqrt();
-        let place = (mu.ln() - self.start) / CELL + 1.0;
+        let place = (mu.ln() - self.origin) / CELL + 1.0;
         let cell = place.floor();
         if cell < 1.0 || !place.is_finite() {
             return None;
         }
-        let around = self.ratios.get(cell as usize - 1..cell as usize + 3)?;
+        let start = (cell as usize - 1).checked_sub(self.first)?;
+        let around = self.ratios.get(start..start + 4)?;
         let [a, b, c, d] = around.try_into().ok()?;
         if a <= 0.0 {
             return None;
@@ -126,6 +166,18 @@ mod tests {
                     "δ = {delta}, μ² = {mu2}: {found} above {exact}"
                 );
             }
+        }
+    }
+
+    #[test]
+    fn pairs_in_pieces_are_converted_as_together() {
+        let all: Vec<f64> = (0..2 * MANY).map(|i| 1e-6 * 1.001f64.powi((i * 7919) as i32 % 19_000)).collect();
+        let together = epsilons_of(&all, 1e-5).unwrap();
+        for size in [1, 777, MANY] {
+            let mut converter = Converter::new(all.len(), 1e-5);
+            let pieces: Vec<f64> =
+                all.chunks(size).take(60).flat_map(|piece| converter.convert(piece).unwrap()).collect();
+            assert_eq!(pieces, together[..pieces.len()], "pieces of {size}");
         }
     }
 

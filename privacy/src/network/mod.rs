@@ -34,6 +34,7 @@
 
 mod analysis;
 mod basis;
+mod block;
 pub mod calibrate;
 mod consensus;
 pub mod contractive;
@@ -51,12 +52,14 @@ pub mod published;
 pub mod rounds;
 mod run;
 mod sparse;
+mod symmetry;
 #[cfg(test)]
 mod testing;
 mod waiting;
 pub mod walk;
 
 pub use analysis::Analysis;
+pub(crate) use conversion::Converter;
 pub use conversion::{epsilons, epsilons_of};
 pub use error::NetworkError;
 pub use pairwise::{Pricing, losses, losses_into};

@@ -4,12 +4,13 @@ use super::contractive::{self, Method, Update};
 use super::error::NetworkError;
 use super::message_noise::{self, Sender};
 use super::run::{Run, Watchers};
+use super::symmetry::Symmetry;
 use super::waiting::Waiting;
 use super::{linear, rounds};
 use rayon::prelude::*;
 
 /// Coalitions that the boundary method treats together: enough to fill its blocks of rows.
-const TOGETHER: usize = 8;
+const TOGETHER: usize = 12;
 
 /// How to price a run.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -70,6 +71,49 @@ pub fn losses_into(
     out: &mut [f64],
 ) -> Result<(), NetworkError> {
     assert_eq!(out.len(), coalitions.len() * run.nodes(), "one entry for each coalition and node");
+    match (Symmetry::lone(coalitions), run.symmetry()) {
+        (Some(watchers), Some(symmetry)) => carried(run, &watchers, symmetry, pricing, (waiting, out)),
+        _ => each_into(run, coalitions, pricing, waiting, out),
+    }
+}
+
+/// Prices one watcher of those that the network's symmetries take into each other, and carries its losses to the others: whoever is
+/// asked about, a pair has the same figure.
+fn carried(
+    run: &Run,
+    watchers: &[usize],
+    symmetry: &Symmetry,
+    pricing: Pricing,
+    (waiting, out): (&Waiting<'_>, &mut [f64]),
+) -> Result<(), NetworkError> {
+    let (nodes, all) = (run.nodes(), watchers.len());
+    let standing: Vec<usize> = watchers.iter().map(|&node| symmetry.representative(node)).collect();
+    let mut priced = standing.clone();
+    priced.sort_unstable();
+    priced.dedup();
+    let coalitions = priced.iter().map(|&node| Watchers::new(&[node], nodes));
+    let coalitions = coalitions.collect::<Result<Vec<_>, _>>()?;
+    let mut rows = vec![0.0; priced.len() * nodes];
+    let tell = |now: usize, _: usize| waiting.done(now, all);
+    each_into(run, &coalitions, pricing, &waiting.told(&tell), &mut rows)?;
+    let slots = out.par_chunks_exact_mut(nodes).zip(watchers.par_iter().zip(&standing));
+    slots.try_for_each(|(slot, (&node, standing))| {
+        waiting.go_on()?;
+        let at = priced.binary_search(standing).expect("all that stand for others are priced");
+        symmetry.carry(node, &rows[at * nodes..(at + 1) * nodes], slot);
+        Ok::<(), NetworkError>(())
+    })?;
+    waiting.done(all - priced.len(), all);
+    Ok(())
+}
+
+fn each_into(
+    run: &Run,
+    coalitions: &[Watchers],
+    pricing: Pricing,
+    waiting: &Waiting<'_>,
+    out: &mut [f64],
+) -> Result<(), NetworkError> {
     match pricing {
         Pricing::Local => waiting.fill_rows(coalitions, out, |watchers| Ok(local(run, watchers))),
         Pricing::Rounds => {
@@ -161,6 +205,19 @@ mod tests {
             }
         }
     }
+    #[test]
+    fn what_symmetries_carry_is_what_each_would_learn() {
+        let run = Run::on_graph(matrix_of(&hypercube(5)), 3, 1).unwrap();
+        let noise = vec![1.0; 32];
+        let all: Vec<Watchers> = (0..32).map(|node| Watchers::new(&[node], 32).unwrap()).collect();
+        assert!(run.symmetry().is_some());
+        let rows = losses(&run, &all, Pricing::Rounds, &|_| {}).unwrap();
+        for (watchers, row) in all.iter().zip(rows) {
+            let alone = rounds::loss_with_noise(&run, watchers, &noise);
+            assert!(row.iter().zip(alone).all(|(a, b)| (a - b).abs() < 1e-10), "{watchers:?}");
+        }
+    }
+
     #[test]
     fn who_no_longer_waits_gets_no_figure() {
         let run = Run::on_graph(matrix_of(&ring(40)), 1, 3).unwrap();

@@ -10,9 +10,10 @@
 //! matrix stays the same the spaces are nested (a block Krylov space), and only new directions are pushed on.
 
 use super::basis::Basis;
+use super::block::Block;
 use super::error::NetworkError;
 use super::run::{Phase, Run, Step, Watchers};
-use super::sparse::Csr;
+use super::sparse::{Csr, padded};
 use std::sync::Arc;
 
 /// Loss μ² of every node towards the watchers, for Δ = σ = 1.
@@ -108,7 +109,10 @@ pub(super) fn view(phase: &Phase, nodes: usize, watchers: &Watchers, noise: Opti
         }
     };
     let basis = match fixed_step(phase.steps()) {
-        Some(step) => krylov_view(step, phase.steps().len(), watchers, &push(step)),
+        Some(step) => {
+            let symmetric = noise.is_none() && step.matrix().is_symmetric();
+            krylov_view((step, symmetric), phase.steps().len(), watchers, &push(step))
+        }
         None => stepwise_view(phase.steps(), nodes, watchers, &push),
     };
     if phase.all_contribute() {
@@ -128,24 +132,41 @@ fn fixed_step(steps: &[Step]) -> Option<&Step> {
 }
 
 /// Nested spaces: only the directions that the last step brought are pushed on.
-fn krylov_view(step: &Step, steps: usize, watchers: &Watchers, push: &Csr) -> Basis {
+fn krylov_view((step, symmetric): (&Step, bool), steps: usize, watchers: &Watchers, push: &Csr) -> Basis {
     let nodes = push.nodes();
     let heard = step.heard_by(watchers);
     let mut basis = Basis::of_units(marks(nodes, watchers, &heard));
     let mut frontier: Vec<f64> = heard.iter().flat_map(|&node| unit(nodes, node)).collect();
+    let (mut near, mut last) = (0, 0);
     for _ in 1..steps {
-        let mut candidates = vec![0.0; frontier.len()];
-        for (from, to) in frontier.chunks_exact(nodes).zip(candidates.chunks_exact_mut(nodes)) {
-            push.multiply_one(from, to);
-        }
         // The watchers know their own state at every step; the basis masks it.
-        let new = basis.extend(candidates);
+        let candidates = pushed(push, &frontier);
+        let new = basis.extend_near(candidates, if symmetric { near } else { 0 });
+        // What a symmetric matrix makes of these vectors is orthogonal to all but them and those before: block Lanczos.
+        near = new.saturating_sub(last);
+        last = basis.dense_rank() - new;
         frontier = basis.dense()[new * nodes..].to_vec();
         if frontier.is_empty() {
             break;
         }
     }
     basis
+}
+
+/// Each of the vectors, which lie one after the other, times the matrix.
+fn pushed(push: &Csr, vectors: &[f64]) -> Vec<f64> {
+    let nodes = push.nodes();
+    let width = padded(vectors.len() / nodes);
+    let (mut block, mut product) = (Block::zeros(nodes * width), Block::zeros(nodes * width));
+    for (lane, vector) in vectors.chunks_exact(nodes).enumerate() {
+        vector.iter().enumerate().for_each(|(node, x)| block[node * width + lane] = *x);
+    }
+    push.multiply(width, &block, &mut product);
+    let mut pushed = vec![0.0; vectors.len()];
+    for (lane, vector) in pushed.chunks_exact_mut(nodes).enumerate() {
+        vector.iter_mut().enumerate().for_each(|(node, x)| *x = product[node * width + lane]);
+    }
+    pushed
 }
 
 /// Any sequence of steps, from the last to the first. With momentum a row has coefficients on the states of its step and,

@@ -6,7 +6,8 @@
 //! applied, so drop-outs, time-varying graphs and asynchronous exchanges are runs like any other.
 
 use super::error::NetworkError;
-use std::sync::Arc;
+use super::symmetry::Symmetry;
+use std::sync::{Arc, OnceLock};
 use topology::{MixingMatrix, Schedule};
 
 /// One exchange of messages.
@@ -124,6 +125,8 @@ impl Phase {
 pub struct Run {
     nodes: usize,
     phases: Phases,
+    /// Searched for when first asked about.
+    symmetry: Arc<OnceLock<Option<Symmetry>>>,
 }
 
 #[derive(Debug, Clone)]
@@ -149,7 +152,7 @@ impl Run {
         if rounds == 0 {
             return Err(NetworkError::NothingHappens);
         }
-        Ok(Self { nodes, phases: Phases::Repeated(phase, rounds) })
+        Ok(Self::of(nodes, Phases::Repeated(phase, rounds)))
     }
 
     /// `rounds` contributions of all `nodes` nodes, each followed by a round of the schedule.
@@ -176,7 +179,7 @@ impl Run {
         if rounds == 0 {
             return Err(NetworkError::NothingHappens);
         }
-        Ok(Self { nodes, phases: Phases::Repeated(phase, rounds) })
+        Ok(Self::of(nodes, Phases::Repeated(phase, rounds)))
     }
 
     /// These phases, one after the other.
@@ -190,7 +193,16 @@ impl Run {
         for (at, phase) in phases.iter().enumerate() {
             check_phase(nodes, at, phase)?;
         }
-        Ok(Self { nodes, phases: Phases::Listed(phases) })
+        Ok(Self::of(nodes, Phases::Listed(phases)))
+    }
+
+    fn of(nodes: usize, phases: Phases) -> Self {
+        Self { nodes, phases, symmetry: Arc::default() }
+    }
+
+    /// Which nodes the run cannot tell apart, where some are found.
+    pub(crate) fn symmetry(&self) -> Option<&Symmetry> {
+        self.symmetry.get_or_init(|| Symmetry::of(self)).as_ref()
     }
 
     /// Number of nodes.

@@ -9,6 +9,11 @@ use topology::MixingMatrix;
 /// Lanes of one register-sized piece of a block; widths are multiples of it.
 pub(crate) const LANES: usize = 8;
 
+/// Widths that have products of their own.
+const WIDTH_1: usize = LANES;
+const WIDTH_2: usize = 2 * LANES;
+const WIDTH_3: usize = 3 * LANES;
+
 /// Rounds a number of vectors up to a block width.
 pub(crate) fn padded(vectors: usize) -> usize {
     vectors.div_ceil(LANES) * LANES
@@ -68,16 +73,40 @@ impl Csr {
         assert!(x.len() == self.nodes() * width && out.len() == x.len(), "block and matrix sizes differ");
         vectorised(
             #[inline(always)]
-            || {
-                let wide = width - width % (2 * LANES);
-                for lane in (0..wide).step_by(2 * LANES) {
-                    self.multiply_lanes::<{ 2 * LANES }>(width, lane, x, out);
-                }
-                if wide < width {
-                    self.multiply_lanes::<LANES>(width, wide, x, out);
-                }
+            || match width {
+                // The usual widths are known to the compiler, and so are the places of their pieces.
+                WIDTH_1 => self.multiply_all::<WIDTH_1>(x, out),
+                WIDTH_2 => self.multiply_all::<WIDTH_2>(x, out),
+                WIDTH_3 => self.multiply_all::<WIDTH_3>(x, out),
+                _ => self.multiply_wide(width, x, out),
             },
         );
+    }
+
+    #[inline(always)]
+    fn multiply_all<const L: usize>(&self, x: &[f64], out: &mut [f64]) {
+        let (pieces, _) = x.as_chunks::<L>();
+        let (targets, _) = out.as_chunks_mut::<L>();
+        let mut start = 0;
+        for (target, &end) in targets.iter_mut().zip(&self.offsets[1..]) {
+            let row = (&self.columns[start..end], &self.values[start..end]);
+            *target = sum_of_products(row, |column| &pieces[column as usize]);
+            start = end;
+        }
+    }
+
+    #[inline(always)]
+    fn multiply_wide(&self, width: usize, x: &[f64], out: &mut [f64]) {
+        let mut lane = 0;
+        while lane + WIDTH_3 <= width {
+            self.multiply_lanes::<WIDTH_3>(width, lane, x, out);
+            lane += WIDTH_3;
+        }
+        match width - lane {
+            WIDTH_2 => self.multiply_lanes::<WIDTH_2>(width, lane, x, out),
+            WIDTH_1 => self.multiply_lanes::<WIDTH_1>(width, lane, x, out),
+            _ => {}
+        }
     }
 
     #[inline(always)]
@@ -88,30 +117,11 @@ impl Csr {
         };
         for row in 0..self.nodes() {
             let range = self.offsets[row]..self.offsets[row + 1];
-            // Two sums at a time: one alone would wait for its own last addition.
-            let (columns, last_column) = self.columns[range.clone()].as_chunks::<2>();
-            let (values, last_value) = self.values[range].as_chunks::<2>();
-            let mut even = [0.0f64; L];
-            let mut odd = [0.0f64; L];
-            for (column, value) in columns.iter().zip(values) {
-                let (first, second) = (piece(column[0]), piece(column[1]));
-                for at in 0..L {
-                    even[at] += value[0] * first[at];
-                    odd[at] += value[1] * second[at];
-                }
-            }
-            if let ([column], [value]) = (last_column, last_value) {
-                let last = piece(*column);
-                for at in 0..L {
-                    even[at] += value * last[at];
-                }
-            }
+            let entries = (&self.columns[range.clone()], &self.values[range]);
             let start = row * width + lane;
             let target: &mut [f64; L] =
                 (&mut out[start..start + L]).try_into().expect("the piece has L lanes");
-            for at in 0..L {
-                target[at] = even[at] + odd[at];
-            }
+            *target = sum_of_products(entries, piece);
         }
     }
 
@@ -123,6 +133,36 @@ impl Csr {
             *slot = entries.map(|(&column, &value)| value * x[column as usize]).sum();
         }
     }
+}
+
+/// Σ value · piece(column) over the entries of a row.
+#[inline(always)]
+fn sum_of_products<'a, const L: usize>(
+    (columns, values): (&[u32], &[f64]),
+    piece: impl Fn(u32) -> &'a [f64; L],
+) -> [f64; L] {
+    // Two sums at a time: one alone would wait for its own last addition.
+    let (columns, last_column) = columns.as_chunks::<2>();
+    let (values, last_value) = values.as_chunks::<2>();
+    let mut even = [0.0f64; L];
+    let mut odd = [0.0f64; L];
+    for (column, value) in columns.iter().zip(values) {
+        let (first, second) = (piece(column[0]), piece(column[1]));
+        for at in 0..L {
+            even[at] += value[0] * first[at];
+            odd[at] += value[1] * second[at];
+        }
+    }
+    if let ([column], [value]) = (last_column, last_value) {
+        let last = piece(*column);
+        for at in 0..L {
+            even[at] += value * last[at];
+        }
+    }
+    for at in 0..L {
+        even[at] += odd[at];
+    }
+    even
 }
 
 #[cfg(test)]

@@ -36,6 +36,12 @@ impl<'a> Waiting<'a> {
         Self { stop: Some(stop), ..self }
     }
 
+    /// The same interruption, and somebody else who hears how far it is.
+    #[must_use]
+    pub(crate) fn told(self, progress: &'a (dyn Fn(usize, usize) + Sync)) -> Self {
+        Self { progress, ..self }
+    }
+
     /// Refuses to go on when nobody wants the result any more.
     pub(crate) fn go_on(&self) -> Result<(), NetworkError> {
         match self.stop {

@@ -3,10 +3,14 @@
 //! Not noise that stays: two parties with the same key add and subtract the same words, and nobody without it can tell a masked word from a
 //! uniform one.
 
+use rayon::prelude::*;
+
 use super::chacha::{Block, KeyStream, Rounds};
 
 /// Blocks made at a time: as many as the widest lanes like, and few enough for the first cache.
 const BLOCKS: usize = 56;
+/// Blocks of a part: 64 KiB of words or so.
+const PART: usize = 16 * BLOCKS;
 /// Words of 64 bits in a block.
 const WORDS: usize = 8;
 
@@ -18,7 +22,7 @@ const WORDS: usize = 8;
 /// # Assumes
 /// ChaCha20 is a pseudorandom function, and the key, secret and uniform, is used for one vector only (and for its removal).
 pub fn add_stream_u32(key: &[u8; 32], words: &mut [u32]) {
-    combine_32(key, words, u32::wrapping_add);
+    combine_32((key, 0), words, u32::wrapping_add);
 }
 
 /// Takes away what [`add_stream_u32`] adds; hides as well.
@@ -29,7 +33,7 @@ pub fn add_stream_u32(key: &[u8; 32], words: &mut [u32]) {
 /// # Assumes
 /// As [`add_stream_u32`].
 pub fn subtract_stream_u32(key: &[u8; 32], words: &mut [u32]) {
-    combine_32(key, words, u32::wrapping_sub);
+    combine_32((key, 0), words, u32::wrapping_sub);
 }
 
 /// As [`add_stream_u32`], modulo 2⁶⁴.
@@ -40,7 +44,7 @@ pub fn subtract_stream_u32(key: &[u8; 32], words: &mut [u32]) {
 /// # Assumes
 /// As [`add_stream_u32`].
 pub fn add_stream_u64(key: &[u8; 32], words: &mut [u64]) {
-    combine_64(key, words, u64::wrapping_add);
+    combine_64((key, 0), words, u64::wrapping_add);
 }
 
 /// As [`subtract_stream_u32`], modulo 2⁶⁴.
@@ -51,12 +55,62 @@ pub fn add_stream_u64(key: &[u8; 32], words: &mut [u64]) {
 /// # Assumes
 /// As [`add_stream_u32`].
 pub fn subtract_stream_u64(key: &[u8; 32], words: &mut [u64]) {
-    combine_64(key, words, u64::wrapping_sub);
+    combine_64((key, 0), words, u64::wrapping_sub);
+}
+
+/// A key, and whether its stream is added or taken away.
+pub type Signed<'a> = (&'a [u8; 32], bool);
+
+/// What [`add_stream_u32`] and [`subtract_stream_u32`] do, for all of these keys: words go through memory once, however many keys there are.
+///
+/// # Guarantee
+/// As [`add_stream_u32`], for who does not know all of the keys.
+///
+/// # Assumes
+/// As [`add_stream_u32`].
+pub fn combine_streams_u32(streams: &[Signed<'_>], words: &mut [u32]) {
+    in_parts::<{ 2 * WORDS }, _>(words, |first_block, part| {
+        for &(key, adds) in streams {
+            match adds {
+                true => combine_32((key, first_block), part, u32::wrapping_add),
+                false => combine_32((key, first_block), part, u32::wrapping_sub),
+            }
+        }
+    });
+}
+
+/// As [`combine_streams_u32`], modulo 2⁶⁴.
+///
+/// # Guarantee
+/// As [`combine_streams_u32`].
+///
+/// # Assumes
+/// As [`add_stream_u32`].
+pub fn combine_streams_u64(streams: &[Signed<'_>], words: &mut [u64]) {
+    in_parts::<WORDS, _>(words, |first_block, part| {
+        for &(key, adds) in streams {
+            match adds {
+                true => combine_64((key, first_block), part, u64::wrapping_add),
+                false => combine_64((key, first_block), part, u64::wrapping_sub),
+            }
+        }
+    });
+}
+
+/// Parts that stay in a near cache while all streams pass over them, each with the number of its first block; on several threads where there are many.
+fn in_parts<const IN_BLOCK: usize, T: Send>(words: &mut [T], combine: impl Fn(u64, &mut [T]) + Sync) {
+    let length = PART * IN_BLOCK;
+    let at = |index: usize| (index * PART) as u64;
+    if words.len() <= 2 * length {
+        words.chunks_mut(length).enumerate().for_each(|(index, part)| combine(at(index), part));
+    } else {
+        words.par_chunks_mut(length).enumerate().for_each(|(index, part)| combine(at(index), part));
+    }
 }
 
 #[inline(always)]
-fn combine_32(key: &[u8; 32], words: &mut [u32], with: impl Fn(u32, u32) -> u32 + Copy) {
-    let mut stream = KeyStream { rounds: Rounds::Twenty, key, stream: 0, next_block: 0 };
+fn combine_32((key, next_block): (&[u8; 32], u64), words: &mut [u32], with: impl Fn(u32, u32) -> u32 + Copy) {
+    let mut stream = KeyStream { rounds: Rounds::Twenty, key, stream: 0, next_block };
     let mut blocks = [[0; WORDS]; BLOCKS];
     for part in words.chunks_mut(2 * WORDS * BLOCKS) {
         let made = fill(&mut stream, &mut blocks, part.len().div_ceil(2 * WORDS));
@@ -77,12 +131,15 @@ fn combine_32(key: &[u8; 32], words: &mut [u32], with: impl Fn(u32, u32) -> u32 
 }
 
 #[inline(always)]
-fn combine_64(key: &[u8; 32], words: &mut [u64], with: impl Fn(u64, u64) -> u64 + Copy) {
-    let mut stream = KeyStream { rounds: Rounds::Twenty, key, stream: 0, next_block: 0 };
+fn combine_64((key, next_block): (&[u8; 32], u64), words: &mut [u64], with: impl Fn(u64, u64) -> u64 + Copy) {
+    let mut stream = KeyStream { rounds: Rounds::Twenty, key, stream: 0, next_block };
     let mut blocks = [[0; WORDS]; BLOCKS];
     for part in words.chunks_mut(WORDS * BLOCKS) {
         let made = fill(&mut stream, &mut blocks, part.len().div_ceil(WORDS));
-        part.iter_mut().zip(made).for_each(|(own, &word)| *own = with(*own, word));
+        crate::vectorised(
+            #[inline(always)]
+            || part.iter_mut().zip(made).for_each(|(own, &word)| *own = with(*own, word)),
+        );
     }
 }
 
@@ -138,6 +195,30 @@ mod tests {
             assert!(length < 2 || wide != kept);
             subtract_stream_u64(&key, &mut wide);
             assert_eq!(wide, kept);
+        }
+    }
+
+    #[test]
+    fn many_streams_at_once_are_what_they_are_one_after_the_other() {
+        let keys = [[1; 32], [2; 32], [3; 32]];
+        let streams = [(&keys[0], true), (&keys[1], false), (&keys[2], true)];
+        // Within a part, at its end, across several, and on several threads.
+        let part = 2 * WORDS * PART;
+        for length in [0, 1, 651, part - 1, part, part + 1, 3 * part + 7] {
+            let before: Vec<u32> = (0..length).map(|i| i as u32 * 7_919).collect();
+            let (mut together, mut apart) = (before.clone(), before.clone());
+            combine_streams_u32(&streams, &mut together);
+            add_stream_u32(&keys[0], &mut apart);
+            subtract_stream_u32(&keys[1], &mut apart);
+            add_stream_u32(&keys[2], &mut apart);
+            assert_eq!(together, apart, "{length}");
+            let (mut together, mut apart) =
+                (vec![u64::from(u32::MAX); length], vec![u64::from(u32::MAX); length]);
+            combine_streams_u64(&streams, &mut together);
+            add_stream_u64(&keys[0], &mut apart);
+            subtract_stream_u64(&keys[1], &mut apart);
+            add_stream_u64(&keys[2], &mut apart);
+            assert_eq!(together, apart, "{length}");
         }
     }
 }

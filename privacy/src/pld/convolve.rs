@@ -5,11 +5,11 @@
 //! losses above the window, is added by Chernoff's bound. Rounding of the transform is bounded in the
 //! 2-norm and added too.
 
-use realfft::RealFftPlanner;
 use realfft::num_complex::Complex64;
 
 use super::lattice::LatticeLaw;
 use super::tilt::{Points, Tilt, log_tilted_tail};
+use super::transform;
 
 /// Spectral lines below e^{−this} cannot matter and are not raised.
 const NEGLIGIBLE: f64 = 80.0;
@@ -19,6 +19,9 @@ const SPECTRUM_ROUNDING: f64 = 4e-15;
 
 /// Relative error of one lattice mass (quadrature and rounding), with margin.
 const MASS_ROUNDING: f64 = 1e-13;
+
+/// Points over which factors are a geometric series before they are made anew.
+const STRETCH: usize = 64;
 
 /// The law of the total loss on a window, tilted by e^{θx} and scaled.
 #[derive(Debug, Clone)]
@@ -60,7 +63,7 @@ impl Composition {
         let log_moments: Vec<f64> = points.iter().map(|(points, _)| points.log_moment(tilt.theta)).collect();
         let log_moment: f64 = log_moments.iter().zip(&points).map(|(one, (_, count))| one * count).sum();
 
-        let weights = self.transform(tilt.theta, &log_moments);
+        let mut weights = self.transform(tilt.theta, &log_moments);
         let low_index = (tilt.low / self.step).floor() as i64;
         let high = (low_index + self.size as i64 - 1) as f64 * self.step;
         let above = log_moment - tilt.theta * high + log_tilted_tail(&points, tilt, log_moment, high);
@@ -68,13 +71,13 @@ impl Composition {
             self.parts.iter().map(|(law, count)| *count as f64 * libm::log1p(-law.infinite)).sum();
         let releases: f64 = points.iter().map(|(_, count)| count).sum();
         let norm = libm::sqrt(weights.iter().map(|weight| weight * weight).sum());
+        weights.rotate_left(low_index.rem_euclid(self.size as i64) as usize);
+        weights.iter_mut().for_each(|weight| *weight = weight.max(0.0));
         Composed {
             step: self.step,
             low_index,
             theta: tilt.theta,
-            weights: (0..self.size)
-                .map(|i| weights[(low_index + i as i64).rem_euclid(self.size as i64) as usize].max(0.0))
-                .collect(),
+            weights,
             log_scale: log_moment - tilt.theta * tilt.at.mean,
             centre: tilt.at.mean,
             beyond: libm::exp(above.min(0.0)) - libm::expm1(infinite),
@@ -85,28 +88,21 @@ impl Composition {
 
     /// The tilted, folded law of the sum, by residue of the index.
     fn transform(&self, theta: f64, log_moments: &[f64]) -> Vec<f64> {
-        let mut planner = RealFftPlanner::<f64>::new();
-        let forward = planner.plan_fft_forward(self.size);
         let mut product = vec![Complex64::new(1.0 / self.size as f64, 0.0); self.size / 2 + 1];
-        let mut buffer = forward.make_input_vec();
-        let mut spectrum = forward.make_output_vec();
         for ((law, count), log_moment) in self.parts.iter().zip(log_moments) {
-            buffer.fill(0.0);
-            for &(index, mass) in &law.masses {
+            let tilted = |&(index, mass): &(i64, f64)| {
                 let tilted = mass * libm::exp(theta * index as f64 * self.step - log_moment);
-                buffer[index.rem_euclid(self.size as i64) as usize] += tilted;
-            }
-            forward.process(&mut buffer, &mut spectrum).expect("buffers come from the plan");
-            raise_into(&mut product, &spectrum, *count);
+                (index.rem_euclid(self.size as i64) as usize, tilted)
+            };
+            let masses: Vec<(usize, f64)> = law.masses.iter().map(tilted).collect();
+            raise_into(&mut product, &transform::forward(&masses, self.size), *count);
         }
         // The transform of real numbers has real ends; rounding must not say otherwise.
         product[0].im = 0.0;
         if self.size.is_multiple_of(2) {
             product[self.size / 2].im = 0.0;
         }
-        let inverse = planner.plan_fft_inverse(self.size);
-        inverse.process(&mut product, &mut buffer).expect("buffers come from the plan");
-        buffer
+        transform::inverse(&mut product, self.size)
     }
 }
 
@@ -165,14 +161,35 @@ impl Composed {
     }
 
     /// Walks down from the top of the window, with sums over all points from i up and the left end of the cell
-    /// below point i, until `stop` says so. The last cell, below the window, is unbounded.
+    /// below point i, until `stop` says so. The last cell, below the window, is unbounded. Once `stop` says so it must go on saying so: it is
+    /// asked at the end of each stretch, and at each point only of the stretch in which it changes its mind.
     fn scan(&self, mut stop: impl FnMut(&Sums, f64) -> bool) {
         let mut sums = Sums::default();
+        let mut top = self.weights.len();
+        while top > 0 {
+            let bottom = (top - 1) / STRETCH * STRETCH;
+            let (after, left) = self.stretch(sums, bottom..top, |_, _| false);
+            if stop(&after, left) {
+                self.stretch(sums, bottom..top, stop);
+                return;
+            }
+            (sums, top) = (after, bottom);
+        }
+    }
+
+    /// The part of [`Self::scan`] over some points; its sums and the left end of its last cell.
+    fn stretch(
+        &self,
+        mut sums: Sums,
+        points: std::ops::Range<usize>,
+        mut stop: impl FnMut(&Sums, f64) -> bool,
+    ) -> (Sums, f64) {
         let (ratio, discount) = (libm::exp(self.theta * self.step), libm::exp(self.step));
         let (mut undone, mut discounted) = (0.0, 0.0);
-        for i in (0..self.weights.len()).rev() {
+        let mut left = f64::NEG_INFINITY;
+        for i in points.rev() {
             // The factors e^{−θ(x−c)} and e^{−(x−c)} are a geometric series, refreshed before rounding adds up.
-            if i % 64 == 63 || i + 1 == self.weights.len() {
+            if i % STRETCH == STRETCH - 1 || i + 1 == self.weights.len() {
                 let offset = self.loss(i) - self.centre;
                 (undone, discounted) = (libm::exp(-self.theta * offset), libm::exp(-offset));
             } else {
@@ -182,11 +199,12 @@ impl Composed {
             sums.mass += weight;
             sums.discounted += weight * discounted;
             sums.squares += undone * undone;
-            let left = if i == 0 { f64::NEG_INFINITY } else { self.loss(i) - self.step };
+            left = if i == 0 { f64::NEG_INFINITY } else { self.loss(i) - self.step };
             if stop(&sums, left) {
-                return;
+                break;
             }
         }
+        (sums, left)
     }
 
     /// δ at ε in a cell: linear in e^ε, enlarged by what rounding can hide. By Cauchy–Schwarz the error of the

@@ -11,6 +11,7 @@ mod lattice;
 mod loss;
 mod single;
 mod tilt;
+mod transform;
 
 use convolve::{Composed, Composition};
 use lattice::{LatticeLaw, Spacing};

@@ -6,6 +6,7 @@
 //! | question | answer |
 //! |---|---|
 //! | [`pairwise`] | who learns how much about whom in a [`Situation`] |
+//! | [`streamed`] | the same, row by row |
 //! | [`calibrate`] | how much noise for a target |
 //! | [`compare`] | which graph, for the same final error |
 //! | [`masked`] | what masked rounds cost, with inspections |
@@ -37,6 +38,7 @@ pub mod pairwise;
 mod posed;
 mod rows;
 mod situation;
+pub mod streamed;
 mod summary;
 #[cfg(test)]
 mod tests;

@@ -147,7 +147,16 @@ impl Posed {
 
     /// μ² of every pair for Δ = σ = 1, row by row.
     pub(super) fn unit_losses(&self, waiting: &Waiting<'_>) -> Result<Vec<f64>, QuestionError> {
-        let (coalitions, nodes) = (&self.coalitions[..], self.nodes);
+        self.unit_losses_of(&self.coalitions, waiting)
+    }
+
+    /// The same towards some of the coalitions.
+    pub(super) fn unit_losses_of(
+        &self,
+        coalitions: &[Watchers],
+        waiting: &Waiting<'_>,
+    ) -> Result<Vec<f64>, QuestionError> {
+        let nodes = self.nodes;
         let mut out = vec![0.0; coalitions.len() * nodes];
         let each = |out: &mut [f64], row: &(dyn Fn(&Watchers) -> Result<Vec<f64>, NetworkError> + Sync)| {
             waiting.fill_rows(coalitions, out, row)

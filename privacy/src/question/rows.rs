@@ -24,7 +24,9 @@ pub(super) fn serialize_some<S: Serializer>(
     }
 }
 
-struct Row<'a>(&'a [f64]);
+/// One of them.
+#[derive(Debug, Clone, Copy)]
+pub struct Row<'a>(pub &'a [f64]);
 
 impl Serialize for Row<'_> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {

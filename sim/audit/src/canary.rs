@@ -1,8 +1,8 @@
-//! Gradient canaries: the change that is hardest to hide. Rows are gradients as they are, ten times as long as the clip norm lets through.
+//! Gradient canaries: the change that is hardest to hide. Rows are gradients as they are, up to ten times as long as the clip norm lets through.
 
 use learn::data::{DataError, Dataset, Groups, Targets};
 use protocol::config::AlgorithmKind;
-use protocol::work::Adjacency;
+use protocol::work::{Adjacency, Unit};
 use sim::Due;
 
 use crate::stage::Scene;
@@ -10,6 +10,8 @@ use crate::visits::Visits;
 
 /// Length of a canary before clipping, in clip norms.
 const LENGTH: f64 = 10.0;
+/// The same of any canary at least: clipping leaves C of it.
+const SHORTEST: f64 = 1.01;
 
 /// One coordinate of all contributions of a node, with the change and without.
 pub(crate) struct Canary {
@@ -96,9 +98,23 @@ impl Turning {
     }
 }
 
+/// Length of each of many canaries before clipping, in clip norms: [`LENGTH`], or less where members would refuse their sum if nobody clipped it. A sum that is longer
+/// than honest ones can be (their records at full length, and noise of norm σ(√d + 8) with d parameters) breaks the round, and a broken round shows nothing of who did not clip.
+fn length_of_many(scene: &Scene, canaries: usize) -> f64 {
+    let (Unit::Record { batch: None, .. } | Unit::Person { batch: None, .. }) = scene.setup.work.unit else {
+        return LENGTH;
+    };
+    let most_records = scene.setup.train.iter().map(Dataset::len).max().unwrap_or(0) as f64;
+    let (noise, root) = (scene.setup.work.noise_multiplier, (scene.parameters() as f64).sqrt());
+    // √(s² + z²d), and five deviations of it, stay below what is accepted; half of the canaries are there, and five deviations more.
+    let signal2 = (most_records + noise * (root + 3.0)).powi(2) - (noise * root).powi(2);
+    let there = 0.5 * (canaries as f64 + 5.0 * (canaries as f64).sqrt());
+    (signal2 / there).sqrt().clamp(SHORTEST, LENGTH)
+}
+
 /// Many canaries in one node: record `j` points along coordinate `j`, or is blank.
 pub(crate) fn flock(scene: &Scene, included: &[bool]) -> Result<Dataset, DataError> {
-    let length = (LENGTH * scene.setup.config.privacy.clip_norm) as f32;
+    let length = (length_of_many(scene, included.len()) * scene.setup.config.privacy.clip_norm) as f32;
     let width = scene.parameters();
     let mut features = vec![0.0; included.len() * width];
     for (canary, _) in included.iter().enumerate().filter(|(_, included)| **included) {

@@ -53,6 +53,12 @@ pub enum AuditError {
         /// Masked or not.
         masks: &'static str,
     },
+    /// A question that the attacks are not for.
+    #[error("audited are questions that are one masked sum about single records")]
+    NoSum,
+    /// A question that nobody would answer.
+    #[error(transparent)]
+    Refused(Box<questions::refusal::Refusal>),
     /// Fewer than two nodes.
     #[error("one node alone has no watcher")]
     Alone,
@@ -105,19 +111,19 @@ pub enum AuditError {
     },
     /// The shape of a run that was logged.
     #[error("the run of the log cannot be set up again")]
-    Setup(#[from] SetupError),
+    Setup(Box<SetupError>),
     /// The built-in scenario, or changes to it.
     #[error(transparent)]
-    Config(#[from] ConfigError),
+    Config(Box<ConfigError>),
     /// Of a simulation.
     #[error("a run of the audit failed")]
-    Sim(#[from] SimError),
+    Sim(Box<SimError>),
     /// Of the account.
     #[error("cannot account for a run of the audit")]
     Account(#[from] FoldError),
     /// Of a canary.
     #[error("cannot make a canary")]
-    Data(#[from] DataError),
+    Data(Box<DataError>),
     /// Of a model.
     #[error("cannot judge a model")]
     Model(#[from] ModelError),
@@ -128,6 +134,25 @@ pub enum AuditError {
     #[error("cannot make a mechanism")]
     Mechanism(#[from] MechanismError),
 }
+
+/// Large errors have a place of their own, so that every answer of an audit stays small.
+macro_rules! boxed {
+    ($($variant:ident($error:ty)),*) => {$(
+        impl From<$error> for AuditError {
+            fn from(error: $error) -> Self {
+                Self::$variant(Box::new(error))
+            }
+        }
+    )*};
+}
+
+boxed!(
+    Refused(questions::refusal::Refusal),
+    Config(ConfigError),
+    Data(DataError),
+    Setup(SetupError),
+    Sim(SimError)
+);
 
 impl Hint for AuditError {
     fn hint(&self) -> Option<String> {
@@ -143,6 +168,8 @@ impl Hint for AuditError {
             Self::NothingBroken { masks: "masked", .. } => Some("use `--set privacy.masking=none`".into()),
             Self::NothingBroken { .. } => Some("use `--set privacy.masking=pairwise`".into()),
             Self::Alone => Some("use `--set nodes=4` or more".into()),
+            Self::NoSum => Some("such as `SELECT count(*), mean(age) FROM swarm`".into()),
+            Self::Refused(refusal) => refusal.hint(),
             Self::Log(error) => error.hint(),
             Self::ShortLog { .. } => {
                 Some("audit the configuration by itself: `murmur audit RUN/config.toml`".into())

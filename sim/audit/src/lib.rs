@@ -6,6 +6,7 @@
 //!
 //! An audit that passes proves nothing: a better attack may exist. [`Sabotage`] breaks a mechanism on purpose, so that one can see it fail.
 
+mod ask;
 mod attack;
 mod canary;
 mod claim;
@@ -25,6 +26,7 @@ mod stage;
 pub mod stats;
 mod visits;
 
+pub use ask::{AskRequest, AskSabotage, ask};
 pub use attack::Attack;
 pub use error::AuditError;
 pub use finding::{Audit, Finding, Lower, Measure, Skipped, Upper, Verdict};
@@ -162,8 +164,27 @@ pub fn run(request: &Request, progress: &(dyn Fn(u64) + Sync)) -> Result<Audit, 
             Outcome::Skipped(why) => skipped.push(why),
         }
     }
-    let notes = log.map_or_else(Vec::new, |log| log.notes(&scene.setup, &survey.log));
+    let few = too_few(&findings, case.alpha);
+    let mut notes = log.as_ref().map_or_else(Vec::new, |log| log.notes(&scene.setup, &survey.log));
+    notes.extend(few);
     Ok(report(request, findings, skipped, notes))
+}
+
+/// What so few runs cannot show, whatever happens in them.
+fn too_few(findings: &[Finding], alpha: f64) -> Option<String> {
+    let finding = findings.iter().find(|finding| finding.attack == Attack::Distinguish.name())?;
+    let upper = finding.upper.as_ref()?;
+    let runs = finding.trials / 2;
+    let never_wrong =
+        stats::Errors { false_positives: 0, negatives: runs, false_negatives: 0, positives: runs };
+    let (most, claimed) = (never_wrong.epsilon(upper.delta, alpha), upper.epsilon?);
+    (most < claimed).then(|| {
+        let (most, claimed) = (report::at_least(most), report::bound(Some(claimed)));
+        format!(
+            "{runs} runs of each kind are few: an attack that was never wrong in them would show ε = {most} at δ = {}, and {claimed} is claimed; more can be shown with more `--trials`",
+            privacy::number::given(upper.delta)
+        )
+    })
 }
 
 fn report(request: &Request, findings: Vec<Finding>, skipped: Vec<Skipped>, notes: Vec<String>) -> Audit {

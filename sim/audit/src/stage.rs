@@ -147,7 +147,7 @@ fn weakened(setup: &Setup, work: &WorkSettings) -> Result<Option<(f64, Mechanism
     let multiplier = on.mechanism.noise_multiplier() * part * (1.0 + 1e-9);
     let mechanism =
         GridGaussian::with_multiplier(*on.mechanism.grid(), multiplier, on.mechanism.sensitivity())?;
-    let on = OnGrid { mechanism, divisor: on.divisor };
+    let on = OnGrid { mechanism, ..**on };
     Ok(Some((work.noise_multiplier, Mechanism::Grid(Arc::new(on)))))
 }
 

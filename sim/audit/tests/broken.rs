@@ -36,7 +36,10 @@ fn assert_caught(sabotage: Sabotage, set: &[&str], attack: Attack) {
 
 #[test]
 fn halved_noise_is_caught() {
-    for set in [&ROUNDS[..], &MEAN, &GOSSIP, &WALK] {
+    // How much of a node any watcher sees depends on the route. On this one bounds at δ = 0.1 are 1.3 to 1.5, by the audit's seed, where 0.77 is charged; on that of seed 1, which
+    // shows less, 1,500 runs leave it to chance (0.93 of 0.95) and 6,000 do not (1.25).
+    let walk = [&WALK[..], &["seed=3"]].concat();
+    for set in [&ROUNDS[..], &MEAN, &GOSSIP, &walk] {
         assert_caught(Sabotage::NoiseHalved, set, Attack::Distinguish);
     }
 }
@@ -103,6 +106,7 @@ fn a_skipped_clip_is_caught() {
 
 #[test]
 fn one_run_with_canaries_catches_a_skipped_clip() {
-    // All 640 guesses are right, which refutes every ε below about 5; the account says 2.4.
+    // Canaries are as long as members let pass: longer ones would break the round. Of about 400 guesses all but one or two are right, which refutes every ε below 4; the account
+    // says 2.45.
     assert_caught(Sabotage::ClipSkipped, &[], Attack::Canaries);
 }

@@ -34,6 +34,25 @@ fn a_watcher_a_coalition_and_the_wire_stay_below_the_account_and_see_the_total()
     }
 }
 
+/// Nobody but itself hides it: its own noise, in the clear once all that the others know is taken off.
+#[test]
+fn the_one_honest_member_that_is_left_pays_for_being_seen_and_no_more() {
+    let bound = |coalition: Vec<usize>| {
+        let report = audit(&[], coalition, None).unwrap();
+        assert_eq!(report.verdict, Verdict::Passed, "{report:#?}");
+        let of = |finding: &audit::Finding| {
+            let upper = finding.upper.as_ref().and_then(|upper| upper.epsilon).unwrap();
+            (finding.lower.as_ref().unwrap().epsilon, upper)
+        };
+        report.findings.iter().map(of).collect::<Vec<_>>()
+    };
+    let (many, last) = (bound(vec![0, 1]), bound(vec![0, 1, 2, 3]));
+    for ((_, hidden), (found, alone)) in many.iter().zip(&last) {
+        assert!(alone > hidden && found <= alone, "{alone} where nobody else hides it, {hidden} among three");
+    }
+    assert!(last.iter().zip(&many).any(|(last, many)| last.0 > many.0), "more is seen of it: {last:?}");
+}
+
 #[track_caller]
 fn assert_caught(sabotage: Sabotage) {
     let report = audit(&[], Vec::new(), Some(sabotage)).unwrap();

@@ -117,6 +117,42 @@ const SETTINGS: &[Setting] = &[
     },
 ];
 
+/// Methods of this field on one data set, without noise.
+const METHODS: Setting = Setting {
+    name: "M",
+    common: &[
+        "nodes=16",
+        "rounds=100",
+        "algorithm.kind=fedavg",
+        "partition.kind=dirichlet",
+        "partition.alpha=0.1",
+        "partition.min_size=10",
+        "privacy.unit=node",
+        "privacy.epsilon=inf",
+        "privacy.clip_norm=100",
+        "learning_rate=0.5",
+        "local_steps=5",
+        "personal.lambda=inf",
+    ],
+    rows: &[
+        ("FedAvg", &[]),
+        ("FedAvg, 4 of 16 clients", &["algorithm.sample=4"]),
+        ("FedProx, μ 0.1", &["local.proximal=0.1"]),
+        ("SCAFFOLD", &["algorithm.kind=rounds", "local.scaffold=true"]),
+        ("Per-FedAvg, α 0.1", &["local.look_ahead=0.1", "personal.lambda=0", "personal.steps=1"]),
+        ("Ditto, λ 0.1", &["personal.lambda=0.1"]),
+        ("Ditto, λ auto", &["personal.lambda=auto"]),
+        ("IFCA, 3 models", &["clusters.slots=3"]),
+        ("slots, 3 models, no server", &["algorithm.kind=rounds", "clusters.slots=3"]),
+        ("FedEM, 3 models", &["clusters.slots=3", "clusters.mixture=true"]),
+        (
+            "pulled to neighbours, λ 0.1",
+            &["algorithm.kind=gossip", "topology=complete", "algorithm.pull=0.1"],
+        ),
+        ("pulled, λ 0.02", &["algorithm.kind=gossip", "topology=complete", "algorithm.pull=0.02"]),
+    ],
+};
+
 fn main() -> Result<(), Box<dyn Error>> {
     let args: Vec<String> = std::env::args().skip(1).collect();
     let seeds: u64 = args.first().map_or(Ok(5), |text| text.parse())?;
@@ -124,7 +160,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     println!("In brackets the mean of the tenth of the nodes that each model serves worst.\n");
     println!("| | run | personal | shared | alone | all records | common test | unmixed |");
     println!("|---|---|---|---|---|---|---|---|");
-    for setting in SETTINGS.iter().filter(|setting| wanted(setting.name)) {
+    for setting in SETTINGS.iter().chain([&METHODS]).filter(|setting| wanted(setting.name)) {
         for (row, pairs) in setting.rows {
             let all: Vec<&str> = DIGITS.iter().chain(setting.common).chain(*pairs).copied().collect();
             let layer = Layer::from_flags("--set", &all)?;

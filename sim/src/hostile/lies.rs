@@ -243,7 +243,8 @@ fn replaced(
         (Given::Words(_), Mechanism::Grid(on)) => {
             let sum: Vec<f32> =
                 lie.iter().map(|value| (f64::from(*value) * on.divisor.unwrap_or(1.0)) as f32).collect();
-            Given::Words(on.mechanism.release(&sum, noise).map_err(GradientError::from)?.value)
+            let words = on.mechanism.release(&sum, noise).map_err(GradientError::from)?.value;
+            Given::Words(words.with_noise_behind(on.behind, &on.mechanism, noise))
         }
         (Given::Reals(values), _) => Given::Reals(values.post_process(|values| {
             values.iter_mut().zip(lie).for_each(|(value, lie)| *value = *lie);

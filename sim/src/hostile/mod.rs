@@ -2,6 +2,7 @@
 
 mod lies;
 
+use protocol::agreement::Credentials;
 use protocol::config::{Faults, Hostile, HostileKind};
 use protocol::danger::Tongue;
 use protocol::{Message, Numbers, PeerIx, RunId, Settings, Values};
@@ -34,8 +35,8 @@ pub(crate) fn members(faults: &Faults, nodes: usize, seed: u64) -> Result<Vec<Ve
         .collect()
 }
 
-/// One way in which a node misbehaves.
-pub(crate) struct Attack {
+/// One way in which a node misbehaves: what becomes of its messages on the way out.
+pub struct Attack {
     kind: HostileKind,
     from: u64,
     /// What it says about members, models and sums, where it lies about these.
@@ -49,11 +50,25 @@ pub(crate) struct Attack {
 impl Attack {
     /// `None` where all that is wrong with the node is what it contributes, and when.
     pub(crate) fn new(hostile: &Hostile, settings: &Settings, me: PeerIx) -> Option<Self> {
-        let on_the_way = !lies::is_lie(hostile.kind) && hostile.kind != HostileKind::Slow;
+        Self::with((hostile.kind, hostile.from), || Tongue::new(settings, me, hostile.kind))
+    }
+
+    /// The same of a real member, which signs with its own key.
+    pub fn of_member(
+        credentials: Credentials,
+        settings: &Settings,
+        me: PeerIx,
+        (kind, from): (HostileKind, u64),
+    ) -> Option<Self> {
+        Self::with((kind, from), || Tongue::with_credentials(credentials, settings, me, kind))
+    }
+
+    fn with((kind, from): (HostileKind, u64), tongue: impl FnOnce() -> Option<Tongue>) -> Option<Self> {
+        let on_the_way = !lies::is_lie(kind) && kind != HostileKind::Slow;
         on_the_way.then(|| Self {
-            kind: hostile.kind,
-            from: hostile.from,
-            tongue: Tongue::new(settings, me, hostile.kind),
+            kind,
+            from,
+            tongue: tongue(),
             said: 0,
             kept: Vec::new(),
             next: 0,
@@ -62,17 +77,12 @@ impl Attack {
     }
 
     /// Whether it has begun.
-    pub(crate) fn is_on(&self, now: u64) -> bool {
+    pub fn is_on(&self, now: u64) -> bool {
         now >= self.from
     }
 
     /// Sends what the node makes of `message`.
-    pub(crate) fn corrupt(
-        &mut self,
-        to: PeerIx,
-        mut message: Message,
-        send: &mut dyn FnMut(PeerIx, Message),
-    ) {
+    pub fn corrupt(&mut self, to: PeerIx, mut message: Message, send: &mut dyn FnMut(PeerIx, Message)) {
         if let Some(tongue) = &mut self.tongue {
             return tongue.say(to, message, send);
         }
@@ -88,7 +98,7 @@ impl Attack {
                 replace(&mut message, |values| values[..values.len().saturating_sub(1)].to_vec());
             }
             // They lie where they make their words.
-            HostileKind::FalseZeros | HostileKind::HugeWords | HostileKind::FalseMask => {}
+            kind if kind.lie().is_some() => {}
             HostileKind::OtherRun => message.run = RunId(!message.run.0),
             HostileKind::Replay => self.replay(to, &message, send),
             HostileKind::Flood => {
@@ -119,6 +129,12 @@ impl Attack {
 fn replace(message: &mut Message, with: impl FnOnce(&[f32]) -> Vec<f32>) {
     if let Some(Numbers::Reals(values)) = &mut message.numbers {
         *values = Values::from_wire(with(values.as_slice()));
+    }
+}
+
+impl std::fmt::Debug for Attack {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "Attack({}, from {} µs)", self.kind, self.from)
     }
 }
 

@@ -12,6 +12,8 @@ use super::dice::Dice;
 
 /// Numbers of a model: room for every contribution of a run, and for the noise of messages behind them.
 const NUMBERS: usize = 640;
+/// Where neighbours share noise, enough to see from two vectors alone whether they do.
+const NUMBERS_OF_PAIRS: usize = 4000;
 
 pub(crate) struct Scenario {
     pairs: Vec<String>,
@@ -19,12 +21,22 @@ pub(crate) struct Scenario {
     pub(crate) rho: Option<f64>,
     /// Contributions after which each node only mixes, where there is such a limit.
     pub(crate) most: Vec<Option<usize>>,
+    /// Whether whoever comes back finds an older copy of its disk.
+    pub(crate) old_disks: bool,
+}
+
+/// What the nodes do, and where something else depends on it.
+struct Chosen {
+    rho: Option<f64>,
+    numbers: usize,
+    /// Whether a node that crashed may come back.
+    may_return: bool,
 }
 
 impl fmt::Display for Scenario {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{}", self.pairs.join("\n"))?;
-        write!(f, "\n(limits on contributions: {:?})", self.most)?;
+        write!(f, "\n(limits on contributions: {:?}; old disks: {})", self.most, self.old_disks)?;
         self.rho.map_or(Ok(()), |rho| write!(f, "\n(updates with ρ = {rho})"))
     }
 }
@@ -47,19 +59,25 @@ pub(crate) fn limited(settings: &Settings, most: usize) -> Arc<Settings> {
 }
 
 impl Scenario {
-    /// Draws one; nothing where the draw is a run that is refused, such as a graph that is not connected.
-    pub(crate) fn draw(dice: &mut Dice) -> Option<(Self, Setup)> {
+    /// Draws until it has a run that is not refused, as one is on a graph that is not connected.
+    pub(crate) fn draw(dice: &mut Dice) -> (Self, Setup) {
+        std::iter::repeat_with(|| Self::try_draw(dice)).flatten().next().expect("a run that is not refused")
+    }
+
+    fn try_draw(dice: &mut Dice) -> Option<(Self, Setup)> {
         let nodes = 3 + dice.below(6);
         let mut pairs = common(nodes, dice);
-        let rho = algorithm(&mut pairs, nodes, dice);
-        faults(&mut pairs, nodes, dice);
+        let chosen = algorithm(&mut pairs, nodes, dice);
+        pairs.push(format!("data=blobs:nodes={nodes},records=4,dim={},classes=2,test=0", chosen.numbers));
+        faults(&mut pairs, (nodes, chosen.may_return), dice);
         let layers = pairs.iter().map(|pair| Layer::from_flags("--set", &[pair]).unwrap());
         let mut setup = Setup::new(Config::from_layers(layers).ok()?).ok()?;
-        setup.rho = rho;
+        setup.rho = chosen.rho;
         let limited = dice.once_in(2);
         let mut limit = |_| (limited && dice.once_in(2)).then(|| dice.below(4));
         let most = (0..nodes).map(&mut limit).collect();
-        Some((Self { pairs, rho, most }, setup))
+        let old_disks = dice.once_in(8);
+        Some((Self { pairs, rho: chosen.rho, most, old_disks }, setup))
     }
 }
 
@@ -72,12 +90,11 @@ fn common(nodes: usize, dice: &mut Dice) -> Vec<String> {
         4 => format!("erdos-renyi:p={},seed={}", dice.one_of(&[0.3, 0.5, 0.7]), dice.below(1000)),
         _ => format!("tree:{nodes}"),
     };
-    let weights = dice.one_of(&["metropolis", "lazy-metropolis", "max-degree", "best-constant"]);
+    let weights = dice.one_of(&["metropolis", "lazy-metropolis", "max-degree", "best-constant", "uniform"]);
     vec![
         "name=received".into(),
         format!("nodes={nodes}"),
         format!("seed={}", dice.below(1 << 30)),
-        format!("data=blobs:nodes={nodes},records=4,dim={NUMBERS},classes=2,test=0"),
         "partition=natural".into(),
         format!("topology={graph}"),
         format!("weights={weights}"),
@@ -87,58 +104,112 @@ fn common(nodes: usize, dice: &mut Dice) -> Vec<String> {
         format!("privacy.noise_multiplier={}", dice.one_of(&[1.0, 4.0])),
         "timeouts.resend=20ms".into(),
         "timeouts.silence=60ms".into(),
+        // Without a quorum nothing happens any more.
+        "timeouts.give_up=2s".into(),
     ]
 }
 
-/// Chooses what they do; ρ of the updates.
-fn algorithm(pairs: &mut Vec<String>, nodes: usize, dice: &mut Dice) -> Option<f64> {
-    let mut set = |pair: String| pairs.push(pair);
-    match dice.below(8) {
-        0..3 => {
-            set("algorithm.kind=gossip".into());
-            set("model.kind=logistic".into());
-            set("privacy.adjacency=record".into());
-            set(format!("rounds={}", 2 + dice.below(7)));
-            set(format!("algorithm.mixing_steps={}", dice.one_of(&[1, 1, 1, 2, 3])));
-            if dice.once_in(6) {
-                set("algorithm.accelerate=true".into());
-            }
-            Some(dice.one_of(&[0.3, 0.7, 1.0, 1.0, 1.0, 1.2]))
+/// Chooses what they do.
+fn algorithm(pairs: &mut Vec<String>, nodes: usize, dice: &mut Dice) -> Chosen {
+    if dice.once_in(4) {
+        pairs.push("members.hostile=0".into());
+    }
+    let plain = |rho| Chosen { rho, numbers: NUMBERS, may_return: true };
+    match dice.below(12) {
+        0..4 => plain(Some(gossip(pairs, nodes, dice))),
+        4..6 => {
+            mean(pairs, nodes, dice);
+            plain(None)
         }
-        3..5 => {
-            set("algorithm.kind=mean".into());
-            set("model.kind=mean".into());
-            set("privacy.adjacency=node".into());
-            let noisy = nodes <= 5 && dice.once_in(3);
-            set(format!("algorithm.mixing_steps={}", 1 + dice.below(if noisy { 3 } else { 6 })));
-            if noisy {
-                set(format!("algorithm.message_noise={}", dice.one_of(&[0.1, 0.5, 2.0])));
-            } else if dice.once_in(5) {
-                set("algorithm.accelerate=true".into());
-            }
-            None
-        }
-        5..7 => {
-            set("algorithm.kind=walk".into());
-            set("model.kind=logistic".into());
-            set("privacy.adjacency=record".into());
-            set(format!("rounds={}", 2 + dice.below(5)));
-            set(format!("algorithm.tokens={}", 1 + dice.below(3)));
-            set(format!("algorithm.kernel={}", dice.one_of(&["simple", "lazy", "metropolis"])));
-            Some(dice.one_of(&[0.7, 1.0, 1.0]))
+        6..9 => plain(Some(walk(pairs, dice))),
+        9 if nodes <= 5 => {
+            gopa(pairs, dice);
+            Chosen { rho: None, numbers: NUMBERS_OF_PAIRS, may_return: false }
         }
         _ => {
-            set("algorithm.kind=rounds".into());
-            set("model.kind=logistic".into());
-            set("privacy.adjacency=record".into());
-            set(format!("rounds={}", 2 + dice.below(5)));
+            rounds(pairs, nodes, dice);
             // Consensus hides nothing of the model, so nothing is gained by other updates.
-            Some(1.0)
+            plain(Some(1.0))
         }
     }
 }
 
-fn faults(pairs: &mut Vec<String>, nodes: usize, dice: &mut Dice) {
+fn records(pairs: &mut Vec<String>, kind: &str) {
+    pairs.extend(
+        [&format!("algorithm.kind={kind}"), "model.kind=logistic", "privacy.adjacency=record"]
+            .map(str::to_owned),
+    );
+}
+
+fn values(pairs: &mut Vec<String>) {
+    pairs.extend(["algorithm.kind=mean", "model.kind=mean", "privacy.adjacency=node"].map(str::to_owned));
+}
+
+/// Who meets whom when.
+fn schedule(pairs: &mut Vec<String>, nodes: usize, dice: &mut Dice) {
+    if dice.once_in(3) {
+        let fresh = format!("resampled:erdos-renyi:{nodes},p=0.7");
+        let all = ["one-peer-exponential", "doubling", "shuffled-doubling", "random-matching", &fresh];
+        pairs.push(format!("algorithm.schedule={}", dice.one_of(&all)));
+    }
+}
+
+/// ρ of the updates.
+fn gossip(pairs: &mut Vec<String>, nodes: usize, dice: &mut Dice) -> f64 {
+    records(pairs, "gossip");
+    schedule(pairs, nodes, dice);
+    pairs.push(format!("rounds={}", 2 + dice.below(7)));
+    pairs.push(format!("algorithm.mixing_steps={}", dice.one_of(&[1, 1, 1, 2, 3])));
+    if dice.once_in(6) {
+        pairs.push("algorithm.accelerate=true".into());
+    }
+    dice.one_of(&[0.3, 0.7, 1.0, 1.0, 1.0, 1.2])
+}
+
+fn mean(pairs: &mut Vec<String>, nodes: usize, dice: &mut Dice) {
+    values(pairs);
+    schedule(pairs, nodes, dice);
+    let noisy = nodes <= 5 && dice.once_in(3);
+    pairs.push(format!("algorithm.mixing_steps={}", 1 + dice.below(if noisy { 3 } else { 6 })));
+    if noisy {
+        pairs.push(format!("algorithm.message_noise={}", dice.one_of(&[0.1, 0.5, 2.0])));
+    } else if dice.once_in(5) {
+        pairs.push("algorithm.accelerate=true".into());
+    }
+}
+
+/// One average in which neighbours share noise.
+fn gopa(pairs: &mut Vec<String>, dice: &mut Dice) {
+    values(pairs);
+    pairs.push("privacy.masking=gopa".into());
+    pairs.push(format!("algorithm.mixing_steps={}", 1 + dice.below(4)));
+    pairs.push(format!("privacy.pairwise_noise={}", dice.one_of(&[0.5, 1.0, 3.0])));
+}
+
+/// ρ of the updates.
+fn walk(pairs: &mut Vec<String>, dice: &mut Dice) -> f64 {
+    records(pairs, "walk");
+    pairs.push(format!("rounds={}", 2 + dice.below(5)));
+    pairs.push(format!("algorithm.tokens={}", 1 + dice.below(3)));
+    pairs.push(format!("algorithm.kernel={}", dice.one_of(&["simple", "lazy", "metropolis"])));
+    dice.one_of(&[0.7, 1.0, 1.0])
+}
+
+fn rounds(pairs: &mut Vec<String>, nodes: usize, dice: &mut Dice) {
+    records(pairs, "rounds");
+    pairs.push(format!("rounds={}", 2 + dice.below(5)));
+    if dice.once_in(4) {
+        pairs.push(format!("algorithm.sample={}", 1 + dice.below(nodes)));
+    }
+    if dice.once_in(4) {
+        pairs.push("average=0.5".into());
+    }
+    if dice.once_in(4) {
+        pairs.push("members.late=true".into());
+    }
+}
+
+fn faults(pairs: &mut Vec<String>, (nodes, may_return): (usize, bool), dice: &mut Dice) {
     let mut set = |name: &str, value: String| pairs.push(format!("faults.{name}={value}"));
     set("delay", dice.one_of(&["1ms", "2ms", "5ms"]).into());
     set("compute", dice.one_of(&["1ms", "5ms", "10ms"]).into());
@@ -167,16 +238,19 @@ fn faults(pairs: &mut Vec<String>, nodes: usize, dice: &mut Dice) {
         set("online_prob", "0.8".into());
         set("slot", "40ms".into());
     }
-    crashes(pairs, nodes, dice);
+    crashes(pairs, (nodes, may_return), dice);
 }
 
 /// Crashes for good, crashes with a return, pauses, and the end of everything.
-fn crashes(pairs: &mut Vec<String>, nodes: usize, dice: &mut Dice) {
+fn crashes(pairs: &mut Vec<String>, (nodes, may_return): (usize, bool), dice: &mut Dice) {
     let mut all = Vec::new();
-    if dice.once_in(2) {
-        let (count, at, away) = (1 + dice.below(2), 1 + dice.below(120), 2 + dice.below(150));
+    for once_in in [2, 4] {
+        if !dice.once_in(once_in) {
+            continue;
+        }
+        let (count, at, away) = (1 + dice.below(2), dice.below(120), 2 + dice.below(150));
         let who = dice.some_of(nodes, count);
-        all.push(match dice.below(3) {
+        all.push(match dice.below(if may_return { 4 } else { 2 }) {
             0 => format!("{{nodes={who:?},at=\"{at}ms\"}}"),
             1 => format!("{{nodes={who:?},at=\"{at}ms\",back=\"{}ms\",pause=true}}", at + away),
             _ => format!("{{nodes={who:?},at=\"{at}ms\",back=\"{}ms\"}}", at + away),

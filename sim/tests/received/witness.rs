@@ -1,5 +1,6 @@
 //! A hook that makes contributions whose noise can be read off, and keeps what was delivered.
 
+use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex};
 
 use learn::gradient::ExampleGradient;
@@ -7,10 +8,11 @@ use learn::train::TrainError;
 use privacy::clip::ClipNorm;
 use privacy::noise::{NoiseSource, danger_from_seed};
 use protocol::work::{Computed, Desk};
-use protocol::{PeerIx, Settings, Setup};
+use protocol::{PeerIx, Settings, Setup, Snapshot};
 use sim::{Delivery, Due, Hook};
 
 use super::dice::Dice;
+use super::pairs::{Pairs, Published};
 use super::rows::{Rows, dot, worst};
 use super::scenario::{Scenario, limited};
 
@@ -28,6 +30,8 @@ pub(crate) struct Witness {
     seed: u64,
     message_noise: f64,
     ratio: f64,
+    pairs: Option<Pairs>,
+    old_disks: bool,
 }
 
 #[derive(Default)]
@@ -35,8 +39,12 @@ struct Inner {
     /// Whose the k-th contribution is.
     contributors: Vec<usize>,
     delivered: Vec<(usize, Vec<f32>)>,
+    /// The first state that each node sent.
+    published: Published,
     /// Node and life of each source of message noise.
     lives: Vec<(PeerIx, u32)>,
+    /// What was on the disk of a node, with how many records, whenever it changed.
+    disks: BTreeMap<PeerIx, Vec<(Snapshot, u64)>>,
     dice: Option<Dice>,
 }
 
@@ -54,6 +62,8 @@ impl Witness {
             seed,
             message_noise: ratio * deviation,
             ratio,
+            pairs: Pairs::of(setup),
+            old_disks: scenario.old_disks,
         }
     }
 
@@ -63,6 +73,9 @@ impl Witness {
         let contributions = inner.contributors.len();
         let width = inner.delivered.first().map_or(contributions, |(_, values)| values.len());
         assert!(contributions <= width, "{contributions} contributions in a model of {width} numbers");
+        if let Some(pairs) = &self.pairs {
+            return pairs.seen(&inner.published, &inner.contributors, &inner.delivered);
+        }
         let draws = if self.message_noise > 0.0 { self.draws(&inner.lives, width) } else { Vec::new() };
         let rows = inner.delivered.iter().map(|(to, values)| {
             let values: Vec<f64> = values.iter().map(|&value| f64::from(value) / self.amplitude).collect();
@@ -70,7 +83,7 @@ impl Witness {
         });
         let makers = inner.lives.iter().flat_map(|(node, _)| std::iter::repeat_n(*node as usize, DRAWS));
         let owners = inner.contributors.iter().copied().chain(makers.take(draws.len()));
-        Seen { rows: rows.collect(), owners: owners.collect(), contributions }
+        Seen { rows: rows.collect(), owners: owners.map(|owner| [owner; 2]).collect(), contributions }
     }
 
     /// All message noise that was, or could have been, drawn.
@@ -113,8 +126,12 @@ fn source(seed: u64, node: PeerIx, life: u32) -> privacy::noise::SeededNoise {
 impl Hook for Witness {
     fn delivered(&self, delivery: &Delivery<'_>) {
         if let Some(values) = delivery.message.numbers.as_ref().and_then(protocol::Numbers::reals) {
-            let to = delivery.to as usize;
-            self.inner.lock().unwrap().delivered.push((to, values.as_slice().to_vec()));
+            let (from, to) = (delivery.from as usize, delivery.to as usize);
+            let mut inner = self.inner.lock().unwrap();
+            if delivery.message.step == 0 {
+                inner.published.entry(from).or_insert_with(|| values.as_slice().to_vec());
+            }
+            inner.delivered.push((to, values.as_slice().to_vec()));
         }
     }
 
@@ -150,6 +167,21 @@ impl Hook for Witness {
         }
     }
 
+    fn saved(&self, node: PeerIx, snapshot: &Snapshot, records: u64) {
+        if self.old_disks {
+            let mut inner = self.inner.lock().unwrap();
+            inner.disks.entry(node).or_default().push((snapshot.clone(), records));
+        }
+    }
+
+    fn found(&self, node: PeerIx, kept: Option<Snapshot>, records: u64) -> (Option<Snapshot>, u64) {
+        let mut inner = self.inner.lock().unwrap();
+        let Inner { disks, dice: Some(dice), .. } = &mut *inner else { return (kept, records) };
+        let Some(disks) = disks.get(&node) else { return (kept, records) };
+        let (snapshot, records) = &disks[dice.below(disks.len())];
+        (Some(snapshot.clone()), *records)
+    }
+
     fn message_noise(&self, _: &Setup, node: PeerIx, life: u32) -> Box<dyn NoiseSource> {
         self.inner.lock().unwrap().lives.push((node, life));
         Box::new(source(self.seed, node, life))
@@ -158,17 +190,18 @@ impl Hook for Witness {
 
 /// What was delivered to whom.
 pub(crate) struct Seen {
-    rows: Vec<(usize, Vec<f64>)>,
-    /// Whose noise each coordinate is.
-    owners: Vec<usize>,
-    contributions: usize,
+    pub(crate) rows: Vec<(usize, Vec<f64>)>,
+    /// Who knows the noise that each coordinate is: who made it, or the two who share it.
+    pub(crate) owners: Vec<[usize; 2]>,
+    pub(crate) contributions: usize,
 }
 
 impl Seen {
     /// All that these nodes know together: what they were given, and their own noise.
     pub(crate) fn view(&self, members: &[usize]) -> Rows {
         let mut view = Rows::default();
-        for (coordinate, _) in self.owners.iter().enumerate().filter(|(_, owner)| members.contains(owner)) {
+        let known = |owners: &[usize; 2]| owners.iter().any(|owner| members.contains(owner));
+        for (coordinate, _) in self.owners.iter().enumerate().filter(|(_, owners)| known(owners)) {
             let mut own = vec![0.0; self.owners.len()];
             own[coordinate] = 1.0;
             view.add(&own);
@@ -178,7 +211,7 @@ impl Seen {
     }
 
     pub(crate) fn contributions_of(&self, source: usize) -> Vec<usize> {
-        (0..self.contributions).filter(|&index| self.owners[index] == source).collect()
+        (0..self.contributions).filter(|&index| self.owners[index][0] == source).collect()
     }
 
     /// μ² that the view gives about changes of all contributions of `source`, for Δ = σ = 1.
@@ -188,7 +221,7 @@ impl Seen {
 }
 
 /// The combination of `columns` nearest to `target`, by normal equations: the columns are random, so these are well conditioned.
-fn least_squares(columns: &[Vec<f64>], target: &[f64]) -> Vec<f64> {
+pub(crate) fn least_squares(columns: &[Vec<f64>], target: &[f64]) -> Vec<f64> {
     let size = columns.len();
     assert!(2 * size <= target.len(), "{size} draws in {} numbers", target.len());
     let mut system: Vec<Vec<f64>> =

@@ -2,9 +2,9 @@
 
 use crate::commands::warnings;
 use crate::failure::{Failure, Result};
-use crate::output;
+use crate::output::{self, say};
 use crate::table::Table;
-use learn::data::{DataError, DataSource, Dataset, Loaded, SourceKind, Task, read_table};
+use learn::data::{DataError, DataSource, Dataset, Loaded, SourceKind, Task, read_every_row, read_table};
 use learn::partition::{Assignment, LabelTable, PartitionSpec};
 use serde_json::{Value, json};
 use std::path::PathBuf;
@@ -94,15 +94,38 @@ fn draft(source: &DataSource) -> Result<String> {
         return Err(Failure::new("a schema is for tables with names above their columns: CSV"));
     };
     let table = read_table(path, options)?;
+    let file = || path.display().to_string();
+    let rows = read_every_row(path, options)?.rows.len();
+    if rows > table.rows.len() {
+        let (left_out, file) = (rows - table.rows.len(), file());
+        say!(
+            "warning: {left_out} of {rows} rows have more or fewer fields than `{file}` has columns, and are not in this draft; `murmur data {file}` names them"
+        );
+    }
+    if table.rows.is_empty() {
+        return Err(DataError::Empty { file: file() }.into());
+    }
+    if let Some(column) = table.names.iter().find(|name| twice(&table.names, name)) {
+        return Err(DataError::ColumnConflict {
+            file: file(),
+            column: column.clone(),
+            why: "is there twice",
+        }
+        .into());
+    }
     let (label, person) = (options.label.as_deref(), options.id.as_deref());
     for name in [label, person].into_iter().flatten() {
         if !table.names.iter().any(|column| column == name) {
-            let (file, wanted, columns) =
-                (path.display().to_string(), vec![name.to_owned()], table.names.clone());
-            return Err(DataError::UnknownColumn { file, wanted, columns }.into());
+            let (wanted, columns) = (vec![name.to_owned()], table.names.clone());
+            return Err(DataError::UnknownColumn { file: file(), wanted, columns }.into());
         }
     }
     Ok(learn::schema::draft(&table, label, person))
+}
+
+/// Whether two columns have this name; those without one are not declared.
+fn twice(names: &[String], name: &str) -> bool {
+    !name.is_empty() && names.iter().filter(|other| other.as_str() == name).count() > 1
 }
 
 /// A data set divided among nodes.
@@ -170,6 +193,7 @@ fn table(source: &DataSource, loaded: &Loaded, division: Option<&Division>) -> S
 
 fn task_text(data: &Dataset) -> String {
     match data.task() {
+        Task::Classification { classes: 1 } => "1 class".to_string(),
         Task::Classification { classes } => format!("{classes} classes"),
         Task::Regression => "real".to_string(),
         Task::Unlabelled => "none".to_string(),

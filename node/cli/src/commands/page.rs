@@ -2,6 +2,7 @@
 
 use super::node::stop;
 use crate::failure::{Failure, Result};
+use crate::output::say;
 use dashboard::{Board, Dashboard, Facts, Outline, Place};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
@@ -39,7 +40,7 @@ impl HttpArgs {
         };
         let place = Place::take(address, token)?;
         let token = if place.asks_for_a_token() { " (asks for the token)" } else { "" };
-        eprintln!("page       {}{token}", place.url());
+        say!("page       {}{token}", place.url());
         Ok(Some(place))
     }
 
@@ -68,10 +69,7 @@ fn token_in(file: &Path) -> Result<String> {
         use std::os::unix::fs::PermissionsExt;
         let mode = std::fs::metadata(file).map_err(failed)?.permissions().mode() & 0o777;
         if mode & 0o077 != 0 {
-            eprintln!(
-                "warning: others may read the token in `{}` (mode {mode:o}): chmod 600 it",
-                file.display()
-            );
+            say!("warning: others may read the token in `{}` (mode {mode:o}): chmod 600 it", file.display());
         }
     }
     let text = std::fs::read_to_string(file).map_err(failed)?;
@@ -101,7 +99,7 @@ impl Page {
     pub(crate) fn close(self) {
         let Some(dashboard) = self.dashboard else { return };
         if !self.linger.is_zero() {
-            eprintln!("page       stays for {} s; ctrl-c ends it", self.linger.as_secs());
+            say!("page       stays for {} s; ctrl-c ends it", self.linger.as_secs());
             wait(self.linger);
         }
         dashboard.close();

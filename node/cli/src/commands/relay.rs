@@ -1,6 +1,7 @@
 //! `murmur relay`: a place in the open through which members behind routers reach each other.
 
 use crate::failure::{Failure, Result};
+use crate::output::say;
 use runtime::Multiaddr;
 use runtime::identity::Identity;
 use runtime::network::{Event, Network, Patience, Settings};
@@ -71,6 +72,7 @@ pub(crate) fn run(args: &Args) -> Result<ExitCode> {
         listen: args.listen.clone(),
         peers: Vec::new(),
         roster: swarm.roster,
+        gone: swarm.renewals.gone(),
         mdns: false,
         relays: Vec::new(),
         is_relay: true,
@@ -118,7 +120,7 @@ fn tell(log: Log, event: Event) {
 
 fn said(log: Log, what: &str, whom: &str) {
     match log {
-        Log::Text => eprintln!("{what:<12}{whom}"),
+        Log::Text => say!("{what:<12}{whom}"),
         Log::Json => {
             let line = format!("{}\n", json!({"event": what.replace(' ', "_"), "about": whom}));
             // It serves on where nobody listens any more.

@@ -2,7 +2,10 @@
 
 use crate::failure::Result;
 use crate::output;
+use crate::output::say;
+use privacy::clip::ClipNorm;
 use privacy::noise::{NoiseSource, danger_from_seed};
+use protocol::config::Config;
 use protocol::work::external::{Ask, Kind, Occasion, TOLERANCE, Trainer, Trouble, probe};
 use runtime::trainer::{Command, Process};
 use std::process::ExitCode;
@@ -45,6 +48,8 @@ struct CheckArgs {
 pub(crate) fn run(args: &Args) -> Result<ExitCode> {
     let Sub::Check(args) = &args.command;
     let limit = Duration::try_from_secs_f64(args.patience).unwrap_or(Duration::MAX / 4);
+    // That of a run is not known here: the default.
+    let clip = ClipNorm::new(Config::default().privacy.clip_norm)?;
     let mut process = Process::start(args.trainer.clone(), limit)?;
     let mut findings = Findings::default();
     let hello = process.hello().clone();
@@ -59,7 +64,7 @@ pub(crate) fn run(args: &Args) -> Result<ExitCode> {
         for &kind in &hello.answers {
             process.begin();
             let begun = Instant::now();
-            let done = check(&mut process, kind, &params);
+            let done = check(&mut process, kind, &params, clip);
             findings.add(
                 kind.name(),
                 done.map(|()| format!("at {name}, {:.0} ms", begun.elapsed().as_secs_f64() * 1e3)),
@@ -81,10 +86,15 @@ fn models(parameters: usize) -> Vec<(&'static str, Vec<f32>)> {
     vec![("zeros", vec![0.0; parameters]), ("random parameters", random)]
 }
 
-fn check(process: &mut Process, kind: Kind, params: &[f32]) -> std::result::Result<(), Trouble> {
+fn check(
+    process: &mut Process,
+    kind: Kind,
+    params: &[f32],
+    clip: ClipNorm,
+) -> std::result::Result<(), Trouble> {
     let seed = 20;
     if kind != Kind::Update {
-        return probe(process, kind, Occasion { round: 0, seed, params });
+        return probe(process, kind, Occasion { round: 0, seed, params, clip });
     }
     process.answer(&Ask { kind, round: 0, seed, records: &[], params, factors: &[] }).map(|_| ())
 }
@@ -139,7 +149,7 @@ impl Findings {
             count => text.push_str(&format!("\n{count} of {} checks failed.\n", self.lines.len())),
         }
         output::write(None, text.as_bytes())?;
-        self.hints.iter().for_each(|hint| eprintln!("hint: {hint}"));
+        self.hints.iter().for_each(|hint| say!("hint: {hint}"));
         Ok(ExitCode::from(u8::from(failed > 0)))
     }
 }

@@ -44,7 +44,9 @@ enum Format {
 pub(crate) fn run(args: &Args) -> Result<ExitCode> {
     let file = read(&args.decision)?;
     let saved = load(&args.model)?;
-    let members: Vec<String> = file.terms.roster.iter().map(name).collect();
+    let places: Vec<String> = file.terms.roster.iter().map(name).collect();
+    let at = |place: u32| places.get(place as usize).cloned();
+    let members: Vec<String> = file.terms.votes().into_iter().filter_map(at).collect();
     let pinned = args.swarm.as_deref().map(|path| is_pinned(path, &members)).transpose()?;
     let found = file.verify(&saved.params);
     let over = |decision: &Decision| decision.model.version >= file.terms.rounds;
@@ -58,7 +60,7 @@ pub(crate) fn run(args: &Args) -> Result<ExitCode> {
     };
     let last = file.certificate.chain.last();
     let signed: Vec<&String> =
-        last.iter().flat_map(|last| &last.commits).filter_map(|by| members.get(by.by as usize)).collect();
+        last.iter().flat_map(|last| &last.commits).filter_map(|by| places.get(by.by as usize)).collect();
     let text = match args.format {
         Format::Json => json(&file, reason.as_deref(), &members, &signed)?,
         Format::Table => table(&file, reason.as_deref(), &members, &signed),
@@ -101,6 +103,10 @@ fn table(file: &DecisionFile, reason: Option<&str>, members: &[String], signed: 
         votes.quorum(),
         file.terms.hostile
     ));
+    if let Some(continued) = &file.terms.continued {
+        let from = continued.start.epoch;
+        text.push_str(&format!("renewed   {}: from decision {from} on\n", continued.renewal));
+    }
     for member in members {
         let mark = if signed.contains(&member) { "signed" } else { "" };
         text.push_str(&format!("{mark:<10}{member}\n"));
@@ -117,6 +123,7 @@ fn json(file: &DecisionFile, reason: Option<&str>, members: &[String], signed: &
         "run": file.terms.name,
         "rounds": file.terms.rounds,
         "hostile": file.terms.hostile,
+        "renewal": file.terms.continued.as_ref().map(|continued| continued.renewal.to_string()),
         "members": members,
         "signed": signed,
         "version": decided.map(|decision| decision.model.version),

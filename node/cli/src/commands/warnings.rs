@@ -1,5 +1,6 @@
 //! What saves first tries: said once, before anything is spent. Nothing of it is sent to anybody.
 
+use crate::output::say;
 use learn::data::Dataset;
 use learn::gradient::Persons;
 use protocol::Setup;
@@ -37,23 +38,26 @@ pub(crate) fn about(setup: &Setup) -> Vec<String> {
         ));
     }
     if setup.config.algorithm.kind.trains() {
-        found.extend(setup.train.first().map(|data| of_data(data, privacy.clip_norm)).unwrap_or_default());
+        found.extend(match &setup.train[..] {
+            [own] => of_data(own, privacy.clip_norm),
+            // Shares of one data set: what classes one of them has says little.
+            [first, ..] => long_rows(first, privacy.clip_norm).into_iter().collect(),
+            [] => Vec::new(),
+        });
     }
     found
 }
 
 /// What is unusual about the records themselves.
 pub(crate) fn of_data(data: &Dataset, clip_norm: f64) -> Vec<String> {
-    let mut found = Vec::new();
-    let norm = median_norm(data);
-    if norm > FAR_ABOVE * clip_norm {
-        found.push(format!(
-            "half of the rows have a norm above {norm:.0}, and gradients are cut to `privacy.clip_norm = {clip_norm}`: bring the columns to comparable ranges, by a schema with bounds or `scale=NAME@LOW..HIGH`"
-        ));
-    }
+    let mut found: Vec<String> = long_rows(data, clip_norm).into_iter().collect();
     let (Some(labels), Some(classes)) = (data.labels(), data.classes()) else { return found };
     let mut counts = vec![0usize; classes];
     labels.iter().for_each(|&label| counts[label as usize] += 1);
+    if classes == 1 {
+        let name = data.class_names().map_or_else(|| "0".into(), |names| names[0].clone());
+        found.push(format!("all records have the label `{name}`: there is nothing to tell apart"));
+    }
     for (class, &count) in counts.iter().enumerate() {
         if count * ALMOST_ABSENT < data.len() {
             let name = data.class_names().map_or_else(|| class.to_string(), |names| names[class].clone());
@@ -61,6 +65,15 @@ pub(crate) fn of_data(data: &Dataset, clip_norm: f64) -> Vec<String> {
         }
     }
     found
+}
+
+fn long_rows(data: &Dataset, clip_norm: f64) -> Option<String> {
+    let norm = median_norm(data);
+    (norm > FAR_ABOVE * clip_norm).then(|| {
+        format!(
+            "half of the rows have a norm above {norm:.0}, and gradients are cut to `privacy.clip_norm = {clip_norm}`: bring the columns to comparable ranges, by a schema with bounds or `scale=NAME@LOW..HIGH`"
+        )
+    })
 }
 
 fn median_norm(data: &Dataset) -> f64 {
@@ -72,7 +85,7 @@ fn median_norm(data: &Dataset) -> f64 {
 
 /// Says them on stderr.
 pub(crate) fn say(warnings: &[String]) {
-    warnings.iter().for_each(|warning| eprintln!("warning: {warning}"));
+    warnings.iter().for_each(|warning| say!("warning: {warning}"));
 }
 
 #[cfg(test)]
@@ -92,5 +105,8 @@ mod tests {
         assert!(long.len() == 1 && long[0].contains("clip_norm = 0.5"), "{long:?}");
         let rare = of_data(&made(1.0, 3), 0.5);
         assert!(rare.len() == 1 && rare[0].contains("`1` is almost absent here: 3 of 1000"), "{rare:?}");
+        let alike = Targets::Class { labels: vec![0; 10], classes: 1 };
+        let alike = of_data(&Dataset::new(vec![0.5; 10], 1, alike).unwrap(), 0.5);
+        assert!(alike.len() == 1 && alike[0].contains("nothing to tell apart"), "{alike:?}");
     }
 }

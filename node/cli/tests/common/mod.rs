@@ -1,6 +1,8 @@
 //! The program from outside, for the tests of several commands.
 #![allow(dead_code, reason = "each of its users needs another part")]
 
+pub(crate) mod terminal;
+
 use std::process::{Command, Output};
 
 use serde_json::Value;

@@ -131,6 +131,43 @@ fn a_folder_restored_together_with_its_count_is_noticed() {
     assert!(nodes.into_iter().all(Node::stop));
 }
 
+/// The same with a backup so young that its reserve is still the last one: what the others hold says nothing, and what they saw does.
+#[test]
+fn a_folder_restored_together_with_its_count_within_one_reserve_is_noticed() {
+    let home = Home::new("young", 3, &SETTINGS);
+    let mut nodes = home.start_all();
+    let others: Vec<String> = nodes[1..].iter_mut().map(Node::address).collect();
+    until_released(&mut nodes[0], 5);
+    assert!(nodes.remove(0).stop());
+    let (backup, outside) = (home.path().join("backup"), home.path().join("ledger").join("counts"));
+    // When a process ends is chance: until copy and end lie in one reserve, which is 64 records long.
+    let found = (0..40).find_map(|_| {
+        copy(&home.state(0), &backup);
+        copy(&outside, &home.path().join("backup-of-counts"));
+        let (kept, reserve) = (home.records(0).len(), home.reserve(0));
+        let mut again = home.restart(0, &others);
+        until_released(&mut again, 4);
+        assert!(again.stop());
+        let real = home.records(0).len();
+        (home.reserve(0) == reserve && real >= kept + 4).then_some((kept, real))
+    });
+    let (kept, real) = found.expect("one of forty is so short");
+    copy(&backup, &home.state(0));
+    copy(&home.path().join("backup-of-counts"), &outside);
+    let mut back = home.restart(0, &others);
+    until_released(&mut back, 5);
+    assert!(back.stop());
+    let words = std::fs::read_to_string(home.path().join("0.stderr")).expect("its messages");
+    assert!(words.contains("is older than what this node has sent"), "{words}");
+    let charged = forgotten(&report(&home, &home.state(0)));
+    assert!(
+        // Three more at most where all answer in time; else up to the reserve.
+        (real - kept) as u64 <= charged && charged <= (real - kept) as u64 + 67,
+        "{charged} of {real} - {kept}"
+    );
+    assert!(nodes.into_iter().all(Node::stop));
+}
+
 #[test]
 fn a_clone_ends_with_a_message_and_is_not_heard_much_of() {
     let home = Home::new("clone", 4, &SETTINGS);

@@ -1,5 +1,6 @@
 //! QUIC has no private network: the hello alone keeps strangers out.
 
+use crate::lan::five_of_which_one_loses;
 use crate::rig::{Home, Node, introduce};
 
 const LISTEN: &str = "/ip4/127.0.0.1/udp/0/quic-v1";
@@ -35,4 +36,16 @@ fn without_the_secret_nobody_gets_in_over_quic() {
     let mut second = home.command_at(1, LISTEN).go();
     second.meet(&first.address());
     assert!(first.finish() && second.finish());
+}
+
+const ANYWHERE: [&str; 2] = ["--listen", "/ip4/0.0.0.0/udp/0/quic-v1"];
+
+#[test]
+fn a_host_that_loses_a_fifth_of_all_packets_is_in_every_round_over_quic() {
+    five_of_which_one_loses(20, 2000, &ANYWHERE);
+}
+
+#[test]
+fn a_host_that_loses_two_fifths_of_all_packets_is_in_every_round_over_quic() {
+    five_of_which_one_loses(40, 1000, &ANYWHERE);
 }

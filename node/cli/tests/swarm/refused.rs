@@ -3,7 +3,7 @@
 use std::path::Path;
 use std::process::Output;
 
-use crate::rig::{Home, introduce};
+use crate::rig::{Home, Node, introduce};
 
 fn murmur(folder: &Path, words: &[&str]) -> Output {
     let mut command = std::process::Command::new(assert_cmd::cargo::cargo_bin!("murmur"));
@@ -206,4 +206,26 @@ fn with_another_secret_both_sides_say_what_is_wrong_and_where() {
         assert!(notice.contains(place), "{notice}");
     }
     assert!(first.stop() && second.stop());
+}
+
+/// One word of one member ends nobody's search.
+#[test]
+fn who_is_told_that_a_run_has_begun_without_it_goes_on_looking() {
+    let home = Home::new("closed", 3, &["rounds=50000", "privacy.noise_multiplier=1"]);
+    let mut nodes = home.start_all();
+    nodes[0].until_round(2);
+    let mut late = home.command(3).with_share(0).go();
+    for node in &mut nodes {
+        let address = node.address();
+        late.meet(&address);
+    }
+    late.until("a word about the run", |status| {
+        status["notice"].as_str()?.contains("the run has begun").then_some(())
+    });
+    assert_eq!(late.last["phase"], "gathering");
+    let round = nodes[0].catch_up()["round"].as_u64().unwrap_or(0);
+    nodes[0].until_round(round + 3);
+    assert!(!late.has_ended());
+    drop(late);
+    assert!(nodes.into_iter().all(Node::stop));
 }

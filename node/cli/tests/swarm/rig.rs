@@ -1,6 +1,5 @@
 //! Node processes whose status lines a test can wait for.
 
-use std::collections::BTreeSet;
 use std::io::{BufRead, BufReader, Write};
 use std::path::{Path, PathBuf};
 use std::process::{Child, ChildStdin, Command, Stdio};
@@ -18,6 +17,8 @@ use runtime::swarm_file::SwarmFile;
 use serde_json::Value;
 use tempfile::TempDir;
 
+pub(crate) use crate::dice::Dice;
+
 /// How long a test waits for anything before it fails.
 const PATIENCE: Duration = Duration::from_secs(240);
 
@@ -30,24 +31,33 @@ pub(crate) struct Home {
 impl Home {
     /// Makes the swarm file.
     pub(crate) fn new(name: &str, nodes: usize, settings: &[&str]) -> Self {
-        Self::make(name, nodes, settings, None)
+        Self::make(tempfile::tempdir().expect("a folder"), (name, nodes), settings, &[])
+    }
+
+    /// The same with members that are named `n0`, `n1`, and so on: nobody else is let in.
+    pub(crate) fn pinned(name: &str, nodes: usize, settings: &[&str]) -> Self {
+        let folder = tempfile::tempdir().expect("a folder");
+        let member = |node: usize| {
+            let identity = Identity::load_or_create(&folder.path().join(node.to_string()));
+            ["--member".to_owned(), format!("n{node}={}", identity.expect("an identity").peer_id())]
+        };
+        let members: Vec<String> = (0..nodes).flat_map(member).collect();
+        Self::make(folder, (name, nodes), settings, &members)
     }
 
     /// The same with a schema in it.
     pub(crate) fn with_schema(name: &str, nodes: usize, settings: &[&str], schema: &str) -> Self {
-        Self::make(name, nodes, settings, Some(schema))
+        let folder = tempfile::tempdir().expect("a folder");
+        let path = folder.path().join("schema.toml");
+        std::fs::write(&path, schema).expect("a file");
+        let words = ["--schema".to_owned(), path.display().to_string()];
+        Self::make(folder, (name, nodes), settings, &words)
     }
 
-    fn make(name: &str, nodes: usize, settings: &[&str], schema: Option<&str>) -> Self {
-        let folder = tempfile::tempdir().expect("a folder");
+    fn make(folder: TempDir, (name, nodes): (&str, usize), settings: &[&str], more: &[String]) -> Self {
         let mut command = Command::new(assert_cmd::cargo::cargo_bin!("murmur"));
         command.args(["swarm", "init", "--name", name, "--nodes", &nodes.to_string(), "--out"]);
-        command.arg(folder.path().join("swarm.toml"));
-        if let Some(schema) = schema {
-            let path = folder.path().join("schema.toml");
-            std::fs::write(&path, schema).expect("a file");
-            command.arg("--schema").arg(path);
-        }
+        command.arg(folder.path().join("swarm.toml")).args(more);
         settings.iter().for_each(|setting| {
             command.args(["--set", setting]);
         });
@@ -183,6 +193,18 @@ impl Home {
         ledger.records().expect("records")
     }
 
+    /// Up to which record a node had asked for, by its disk; it must have ended.
+    pub(crate) fn reserve(&self, node: usize) -> u64 {
+        let config = self.config();
+        let state = self.state(node);
+        let peer = Identity::load_or_create(&state).expect("an identity").peer_id();
+        let run = format!("{} ({})", config.name, config.digest());
+        let (_, found) = Ledger::open(&state, &Owner { identity: peer.to_base58(), run }).expect("a ledger");
+        let me = found.begun.and_then(|begun| begun.roster.position(&peer)).expect("it has begun");
+        let held = found.snapshot.expect("it has kept something").reserves.held;
+        held.iter().find(|held| held.by == me).map_or(0, |held| held.records)
+    }
+
     /// The run as an account sees it, and the account of what the nodes have written down.
     pub(crate) fn account(&self) -> (Shape, Account) {
         let shape = Setup::new(self.config()).expect("a run").shape();
@@ -241,6 +263,21 @@ pub(crate) struct Launch {
 impl Launch {
     pub(crate) fn with(mut self, words: &[&str]) -> Self {
         self.words.extend(words.iter().map(|&word| word.to_owned()));
+        self
+    }
+
+    /// With another swarm file of the same folder.
+    pub(crate) fn of_file(mut self, name: &str) -> Self {
+        let file = self.words.iter_mut().find(|word| word.ends_with("/swarm.toml")).expect("it names a file");
+        *file = file.replace("swarm.toml", name);
+        self
+    }
+
+    /// With the share of another node.
+    pub(crate) fn with_share(mut self, node: usize) -> Self {
+        let at = self.words.iter().position(|word| word == "--shard").expect("it has a share") + 1;
+        let of = self.words[at].split_once('/').expect("a share").1.to_owned();
+        self.words[at] = format!("{node}/{of}");
         self
     }
 
@@ -325,6 +362,11 @@ impl Node {
         &self.last
     }
 
+    /// The same for nobody.
+    pub(crate) fn hear(&mut self) {
+        self.catch_up();
+    }
+
     pub(crate) fn address(&mut self) -> String {
         self.until("an address", |status| status["addresses"][0].as_str().map(str::to_owned))
     }
@@ -332,6 +374,16 @@ impl Node {
     pub(crate) fn meet(&mut self, address: &str) {
         let stdin = self.stdin.as_mut().expect("it is open");
         writeln!(stdin, "peer {address}").expect("the node listens");
+    }
+
+    /// Whether it has ended, however.
+    pub(crate) fn has_ended(&mut self) -> bool {
+        self.process.try_wait().is_ok_and(|ended| ended.is_some())
+    }
+
+    pub(crate) fn signal(&self, name: &str) {
+        let sent = Command::new("kill").args([name, &self.process.id().to_string()]).status();
+        assert!(sent.is_ok_and(|status| status.success()), "{name}");
     }
 
     /// Kills it without a warning, at whatever it is doing.
@@ -380,36 +432,5 @@ impl Drop for Node {
         // Already gone where a test let it finish.
         let _ = self.process.kill();
         let _ = self.process.wait();
-    }
-}
-
-/// Numbers that are the same in every run of a test.
-pub(crate) struct Dice(u64);
-
-impl Dice {
-    pub(crate) fn new(seed: u64) -> Self {
-        Self(seed)
-    }
-
-    /// Below `sides` (SplitMix64).
-    pub(crate) fn roll(&mut self, sides: u64) -> u64 {
-        self.0 = self.0.wrapping_add(0x9E37_79B9_7F4A_7C15);
-        let mut z = self.0;
-        z = (z ^ (z >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
-        z = (z ^ (z >> 27)).wrapping_mul(0x94D0_49BB_1331_11EB);
-        (z ^ (z >> 31)) % sides
-    }
-
-    /// So many different numbers below `sides`.
-    pub(crate) fn pick(&mut self, count: usize, sides: usize) -> Vec<usize> {
-        let mut picked = BTreeSet::new();
-        let mut order = Vec::new();
-        while order.len() < count {
-            let number = self.roll(sides as u64) as usize;
-            if picked.insert(number) {
-                order.push(number);
-            }
-        }
-        order
     }
 }

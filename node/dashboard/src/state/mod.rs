@@ -10,6 +10,7 @@ pub(crate) mod tail;
 
 use std::collections::BTreeSet;
 
+use protocol::personal::{Figures, PersonalResult};
 use protocol::{LogLine, PeerIx, RunEvent};
 
 use crate::facts::{Facts, Only, Outline, positions};
@@ -207,6 +208,19 @@ impl State {
         row.spent = vitals.spent;
         row.judged = vitals.judged.or(row.judged);
         self.changed.extend(place);
+    }
+
+    /// Takes what a process says of models of its own.
+    pub(crate) fn on_own(&mut self, node: Option<usize>, figures: Figures) {
+        let place = node.or(self.me.map(|at| at as usize));
+        if let Some(row) = place.and_then(|place| self.nodes.get_mut(place)) {
+            row.own = Some(figures);
+        }
+    }
+
+    /// How good models of the nodes' own are on the nodes' own records, where some are known.
+    pub(crate) fn own(&self) -> Option<PersonalResult> {
+        PersonalResult::of(&self.nodes.iter().filter_map(|row| row.own).collect::<Vec<_>>())
     }
 
     fn on_linked(&mut self, linked: Option<&[PeerIx]>, me: Option<PeerIx>) {

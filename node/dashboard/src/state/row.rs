@@ -3,6 +3,7 @@
 use privacy::number::{Precision, raised};
 use protocol::PeerIx;
 use protocol::account::PeerLoss;
+use protocol::personal::Figures;
 use serde::ser::SerializeTuple;
 use serde::{Deserialize, Serialize, Serializer};
 
@@ -106,6 +107,7 @@ pub(crate) struct Row {
     pub(crate) contributions: u64,
     pub(crate) lost: Option<PeerLoss>,
     pub(crate) judged: Option<Judged>,
+    pub(crate) own: Option<Figures>,
     pub(crate) bytes: (u64, u64),
     pub(crate) dropped: u64,
     pub(crate) spent: Vec<(String, f64)>,

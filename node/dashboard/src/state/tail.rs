@@ -91,8 +91,7 @@ fn happens_to_all(event: &RunEvent) -> bool {
 fn words(event: &RunEvent) -> Option<(Level, String)> {
     Some(match event {
         RunEvent::Run { run, driver, nodes, private_noise, .. } => {
-            let noise = if *private_noise { "noise from the operating system" } else { "seeded noise" };
-            (Level::Info, format!("run {run} begins: {nodes} nodes, {driver}, {noise}"))
+            (Level::Info, format!("run {run} begins: {nodes} nodes, {driver}, {}", noise(*private_noise)))
         }
         RunEvent::Roster { epoch, round, members, .. } => {
             (Level::Info, format!("epoch {epoch} begins at round {round} with {} members", members.len()))
@@ -117,13 +116,13 @@ fn words(event: &RunEvent) -> Option<(Level, String)> {
             (Level::Info, format!("the question `{question}` (ε = {epsilon}): {outcome}"))
         }
         RunEvent::Waiting { missing } => {
-            let who: Vec<String> = missing.iter().map(ToString::to_string).collect();
-            (Level::Warn, format!("too few members to decide: waiting for {}", who.join(", ")))
+            (Level::Warn, format!("too few members to decide: waiting for {}", listed(missing)))
         }
         RunEvent::Outside { epoch } => (Level::Warn, format!("epoch {epoch} began without this node")),
         RunEvent::Streams { among, neighbours, .. } => {
             (Level::Info, format!("shares masks with {neighbours} of {among} members"))
         }
+        RunEvent::Inspected { round, forced, named, .. } => (Level::Warn, looked(*round, *forced, named)),
         RunEvent::LostLines { count } => {
             (Level::Warn, format!("{count} lines of this node's log cannot be read"))
         }
@@ -134,8 +133,12 @@ fn words(event: &RunEvent) -> Option<(Level, String)> {
             (Level::Warn, format!("{} messages were missing in round {round}", missing.len()))
         }
         RunEvent::Resumed { private_noise } => {
-            let noise = if *private_noise { "noise from the operating system" } else { "seeded noise" };
-            (Level::Info, format!("came back, with {noise}"))
+            (Level::Info, format!("came back, with {}", noise(*private_noise)))
+        }
+        RunEvent::Renewed(renewed) => {
+            let (number, round) = (renewed.number, renewed.round);
+            let text = format!("renewal {number} of the swarm file: it goes on with round {round} or later");
+            (Level::Info, text)
         }
         RunEvent::Named { peer, name } => (Level::Info, format!("node {peer} is {name}")),
         RunEvent::Released { .. }
@@ -146,6 +149,23 @@ fn words(event: &RunEvent) -> Option<(Level, String)> {
         | RunEvent::Held { .. }
         | RunEvent::Offered { .. } => return None,
     })
+}
+
+fn noise(is_private: bool) -> &'static str {
+    if is_private { "noise from the operating system" } else { "seeded noise" }
+}
+
+fn listed(members: &[PeerIx]) -> String {
+    members.iter().map(ToString::to_string).collect::<Vec<_>>().join(", ")
+}
+
+fn looked(round: u32, forced: bool, named: &[PeerIx]) -> String {
+    let why = if forced { "its total was too long" } else { "a coin said so" };
+    let found = match named {
+        [] => "nobody is named".to_owned(),
+        named => format!("out for good: {}", listed(named)),
+    };
+    format!("round {round} was looked into, since {why}: {found}")
 }
 
 #[cfg(test)]

@@ -103,6 +103,27 @@ fn a_node_alone_knows_its_own_loss_and_whom_it_talks_to() {
 }
 
 #[test]
+fn figures_of_own_models_are_means_over_the_nodes_that_made_some() {
+    let mut state = state(&["nodes=3", "rounds=10"]);
+    assert_eq!(state.own(), None);
+    let figures = |personal| Figures {
+        measure: protocol::personal::Measure::Accuracy,
+        shared: 0.5,
+        personal,
+        alone: 0.25,
+        records: 4,
+    };
+    state.on_own(Some(0), figures(0.75));
+    state.on_own(Some(2), figures(1.0));
+    // A node that is not there says nothing.
+    state.on_own(Some(3), figures(0.0));
+    let own = state.own().unwrap();
+    assert_eq!((own.nodes(), own.means()), (2, [0.875, 0.5, 0.25]));
+    let status = serde_json::to_value(crate::view::Status::of(&state)).unwrap();
+    assert_eq!(status["personal"]["personal_acc"].as_f64(), Some(0.875));
+}
+
+#[test]
 fn seeded_noise_at_one_node_makes_the_run_not_private() {
     let mut state = state(&["nodes=2"]);
     let first = |private_noise| LogLine {

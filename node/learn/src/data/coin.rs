@@ -37,26 +37,48 @@ pub fn hold_out_by_coin(
     key: u64,
     coin_of: CoinOf,
 ) -> Result<Holdout, DataError> {
-    let bad = |why: &str| DataError::BadParameter {
-        name: "test_fraction",
-        value: test_fraction.to_string(),
-        why: why.into(),
-    };
+    let (mut train, mut test) = (Vec::new(), Vec::new());
+    for (record, held_out) in held_out(data, test_fraction, key, coin_of)?.into_iter().enumerate() {
+        if held_out { test.push(record as u32) } else { train.push(record as u32) }
+    }
+    if train.is_empty() {
+        return Err(bad(test_fraction, "leaves no record to learn from"));
+    }
+    Ok(Holdout { train: data.subset(&train), test: data.subset(&test) })
+}
+
+/// Whether each record is kept apart: the coins of [`hold_out_by_coin`], for whoever wants to know which records they are.
+///
+/// # Guarantee
+/// As there.
+///
+/// # Assumes
+/// As there.
+///
+/// # Errors
+/// A fraction outside 0..1 (1 excluded), or groups that the data do not have.
+pub fn held_out(
+    data: &Dataset,
+    test_fraction: f64,
+    key: u64,
+    coin_of: CoinOf,
+) -> Result<Vec<bool>, DataError> {
     if !(0.0..1.0).contains(&test_fraction) {
-        return Err(bad("must be at least 0 and below 1"));
+        return Err(bad(test_fraction, "must be at least 0 and below 1"));
     }
     let coins = match coin_of {
         CoinOf::Record => record_coins(data, key),
-        CoinOf::Group => group_coins(data, key).ok_or_else(|| bad("has no column of persons to go by"))?,
+        CoinOf::Group => group_coins(data, key).ok_or_else(|| DataError::BadParameter {
+            name: "privacy.unit",
+            value: "\"person\"".into(),
+            why: "needs a column that says whom a record is about: `id=COLUMN` behind the file, or `person` in the schema".into(),
+        })?,
     };
-    let (mut train, mut test) = (Vec::new(), Vec::new());
-    for (record, coin) in coins.into_iter().enumerate() {
-        if coin < test_fraction { test.push(record as u32) } else { train.push(record as u32) }
-    }
-    if train.is_empty() {
-        return Err(bad("leaves no record to learn from"));
-    }
-    Ok(Holdout { train: data.subset(&train), test: data.subset(&test) })
+    Ok(coins.into_iter().map(|coin| coin < test_fraction).collect())
+}
+
+fn bad(test_fraction: f64, why: &str) -> DataError {
+    DataError::BadParameter { name: "test_fraction", value: test_fraction.to_string(), why: why.into() }
 }
 
 /// A digest of all records in their order, to notice that they changed. It tells about private records: keep it where they are.

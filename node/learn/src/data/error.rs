@@ -6,6 +6,9 @@ use std::path::{Path, PathBuf};
 use thiserror::Error;
 use topology::Hint;
 
+use super::hints::{a_date, has_decimal_comma, has_thousands, jobs, nearest_columns, no_names, shown};
+use crate::schema::DateFormat;
+
 /// A cell of a table in a file.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Place {
@@ -87,7 +90,7 @@ pub enum DataError {
         why: &'static str,
     },
     /// Text where a number should be.
-    #[error("{place}: `{text}` is not a number")]
+    #[error("{place}: `{}` is not a number", shown(text))]
     NotANumber {
         /// Where.
         place: Place,
@@ -97,7 +100,7 @@ pub enum DataError {
         cell: Cell,
     },
     /// Text where a date should be.
-    #[error("{place}: `{text}` is not a date of the form `{format}`")]
+    #[error("{place}: `{}` is not a date of the form `{format}`", shown(text))]
     NotADate {
         /// Where.
         place: Place,
@@ -107,7 +110,7 @@ pub enum DataError {
         format: String,
     },
     /// An infinity or something that is no number.
-    #[error("{place}: `{text}` is not a finite number")]
+    #[error("{place}: `{}` is not a finite number", shown(text))]
     NotFinite {
         /// Where.
         place: Place,
@@ -123,7 +126,7 @@ pub enum DataError {
         cell: Cell,
     },
     /// A category that was not declared.
-    #[error("{place}: `{text}` is none of the declared categories {}", listed(categories))]
+    #[error("{place}: `{}` is none of the declared categories {}", shown(text), listed(categories))]
     UnknownCategory {
         /// Where.
         place: Place,
@@ -143,7 +146,7 @@ pub enum DataError {
         limit: usize,
     },
     /// A label that is not one of the classes.
-    #[error("{place}: the label `{label}` is outside the classes {classes}")]
+    #[error("{place}: the label `{}` is outside the classes {classes}", shown(label))]
     LabelOutside {
         /// Where.
         place: Place,
@@ -267,13 +270,20 @@ impl Hint for DataError {
     fn hint(&self) -> Option<String> {
         match self {
             Self::Open { path, .. } => nearest_file(path).map(|name| format!("did you mean `{name}`?")),
-            Self::UnknownColumn { wanted, columns, .. } => nearest_columns(wanted, columns),
+            Self::UnknownColumn { wanted, columns, .. } => {
+                nearest_columns(wanted, columns).or_else(|| no_names(columns))
+            }
             Self::NotANumber { place, text, .. } if has_decimal_comma(text) => Some(format!(
                 "`{text}` in column `{}` looks like a decimal comma: say `decimal=comma` behind the file",
                 place.column
             )),
             Self::NotANumber { text, .. } if has_thousands(text) => {
                 Some(format!("`{text}` seems to group thousands, which is not read: write such numbers without"))
+            }
+            Self::NotANumber { place, text, cell: Cell::Feature | Cell::Unlabelled }
+                if DateFormat::found(text).is_some() =>
+            {
+                a_date(place, text)
             }
             Self::NotANumber { place, cell: cell @ (Cell::Feature | Cell::Unlabelled), .. } => {
                 Some(jobs(&place.column, *cell))
@@ -296,49 +306,14 @@ impl Hint for DataError {
             Self::UnequalRows { .. } => {
                 Some("check for a separator inside a field, which needs quotes around the field".into())
             }
-            Self::NotADate { .. } => Some("say how dates are written: `%d.%m.%Y`, `%m/%d/%Y`, `iso`".into()),
+            Self::NotADate { place, text, .. } => a_date(place, text)
+                .or_else(|| Some("say how dates are written: `%d.%m.%Y`, `%m/%d/%Y`, `iso`".into())),
             Self::Several { hints, .. } => (!hints.is_empty()).then(|| hints.join("\n      ")),
             Self::Schema(error) => error.hint(),
             Self::Truncated { .. } => Some("fetch or copy the file again".into()),
             _ => None,
         }
     }
-}
-
-/// What was probably meant by each name that is not there.
-fn nearest_columns(wanted: &[String], columns: &[String]) -> Option<String> {
-    let near: Vec<String> =
-        wanted.iter().filter_map(|name| nearest(name, columns)).map(|name| format!("`{name}`")).collect();
-    (!near.is_empty()).then(|| format!("did you mean {}?", near.join(", ")))
-}
-
-/// What a column that holds no numbers could be.
-fn jobs(column: &str, cell: Cell) -> String {
-    let label = match cell {
-        Cell::Unlabelled => format!(", or, if it is what to predict, say `label={column}`"),
-        _ => String::new(),
-    };
-    format!(
-        "declare a column of words with `categorical={column}` (in a schema: `values`), one of dates with `date={column}@%d.%m.%Y` (`date`), leave it out with `drop={column}` (in a schema: do not declare it){label}"
-    )
-}
-
-/// Digits in groups of three, and perhaps decimals behind another sign.
-fn has_thousands(text: &str) -> bool {
-    [('.', ','), (',', '.'), (' ', ','), ('\'', '.')].into_iter().any(|(group, decimal)| {
-        let (whole, part) = text.split_once(decimal).unwrap_or((text, ""));
-        let groups: Vec<&str> = whole.trim_start_matches(['-', '+']).split(group).collect();
-        let digits = |text: &str| text.bytes().all(|byte| byte.is_ascii_digit());
-        groups.len() > 1
-            && (1..=3).contains(&groups[0].len())
-            && groups[1..].iter().all(|group| group.len() == 3)
-            && groups.iter().all(|group| digits(group))
-            && digits(part)
-    })
-}
-
-fn has_decimal_comma(text: &str) -> bool {
-    text.matches(',').count() == 1 && !text.contains('.') && text.replace(',', ".").parse::<f64>().is_ok()
 }
 
 /// Names in backquotes, at most forty of them.
@@ -373,16 +348,6 @@ fn nearest_file(path: &Path) -> Option<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn groups_of_thousands_are_known_and_other_texts_are_not() {
-        for text in ["1.234,5", "1,234.5", "12.345.678", "1 234,5", "-1'000.5"] {
-            assert!(has_thousands(text), "{text}");
-        }
-        for text in ["abc", "1.5.2", "12.3456", "1234.567.8", "2021-02-03", "1,5", "", "x.123"] {
-            assert!(!has_thousands(text), "{text}");
-        }
-    }
 
     #[test]
     fn a_label_is_suggested_only_where_none_was_named() {

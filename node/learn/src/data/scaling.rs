@@ -94,6 +94,22 @@ impl Scaling {
     }
 }
 
+impl Scaling {
+    /// A value between 0 and 1 of the feature at this place, back in the units of the data; `None` where there are no declared bounds to go by.
+    pub fn in_units_of_the_data(&self, at: usize, name: Option<&str>, value: f64) -> Option<f64> {
+        let bounds = match self {
+            Self::Units(bounds) => *bounds,
+            Self::UnitsPerFeature(all) => *all.get(at)?,
+            Self::UnitsByName { bounds, default } => {
+                name.and_then(|name| bounds.get(name).copied()).or(*default)?
+            }
+            Self::None | Self::UnitRows => return None,
+        };
+        let (low, high) = (f64::from(bounds.low), f64::from(bounds.high));
+        Some(low + value * (high - low))
+    }
+}
+
 impl Bounds {
     pub(crate) fn check(&self) -> Result<(), DataError> {
         let width = self.high - self.low;

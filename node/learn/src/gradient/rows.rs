@@ -1,11 +1,13 @@
 //! Gradients that another program made, one row per record: clipped and added up here.
 
-use privacy::clip::ClipNorm;
+use privacy::clip::{ClipNorm, norm_squared};
 
 use super::clipped::ClippedSum;
 use super::rounding;
 use super::sampling::Sample;
 
+/// Rows that are added together in single precision, before double precision takes over.
+const TOGETHER: usize = 4;
 /// Chunk rows and lanes for which [`rounding::slack`] bounds a sum in double precision that is rounded once, with room to spare.
 const BOUNDED_BY: (usize, usize) = (64, 1);
 
@@ -35,17 +37,25 @@ impl RowSum {
     ///
     /// # Guarantee
     /// Whatever the rows hold, each adds a vector of norm at most C, or nothing where it holds NaN or infinities.
-    pub fn add(&mut self, rows: &mut [f32]) {
-        let room = self.sample.records().len() - self.added;
-        let total = &mut self.total;
-        for row in rows.chunks_exact_mut(total.len().max(1)).take(room) {
-            self.clip.clip(row);
-            privacy::vectorised(
-                #[inline(always)]
-                || total.iter_mut().zip(&*row).for_each(|(sum, &value)| *sum += f64::from(value)),
-            );
-            self.added += 1;
+    pub fn add(&mut self, rows: &[f32]) {
+        let (width, room) = (self.total.len().max(1), self.sample.records().len() - self.added);
+        let rows: Vec<&[f32]> = rows.chunks_exact(width).take(room).collect();
+        self.added += rows.len();
+        for few in rows.chunks(TOGETHER) {
+            let mut scaled = [(0.0, few[0]); TOGETHER];
+            scaled.iter_mut().zip(few).for_each(|(scaled, row)| *scaled = (self.factor(row), row));
+            // Every row keeps its place, so that all others round alike whatever it holds. 0 · NaN is NaN: another row stands for nothing.
+            let Some(&(_, finite)) = scaled.iter().find(|(factor, _)| *factor > 0.0) else { continue };
+            scaled.iter_mut().filter(|(factor, _)| *factor <= 0.0).for_each(|place| place.1 = finite);
+            add_scaled(&mut self.total, scaled);
         }
+    }
+
+    /// What clips a row, without writing it; 0 where it holds NaN or infinities.
+    fn factor(&self, row: &[f32]) -> f32 {
+        let computed = norm_squared(row);
+        // A sum of d squares is right to d·2⁻⁵³.
+        self.clip.factor(computed * (1.0 + row.len() as f64 * f64::EPSILON))
     }
 
     /// Forgets all rows: the sum is zero, and costs what it would have cost.
@@ -65,6 +75,20 @@ impl RowSum {
         let values = self.total.iter().map(|&sum| sum as f32).collect();
         ClippedSum::of_records(values, self.clip, *self.sample.sampler(), slack)
     }
+}
+
+/// Each row times its factor. All pass through so few roundings that the bound of [`BOUNDED_BY`] holds.
+fn add_scaled(total: &mut [f64], rows: [(f32, &[f32]); TOGETHER]) {
+    let [(a, first), (b, second), (c, third), (d, fourth)] = rows;
+    privacy::vectorised(
+        #[inline(always)]
+        || {
+            let pairs = total.iter_mut().zip(first).zip(second).zip(third).zip(fourth);
+            for ((((sum, &first), &second), &third), &fourth) in pairs {
+                *sum += f64::from((a * first + b * second) + (c * third + d * fourth));
+            }
+        },
+    );
 }
 
 /// By how much, relative to what the norms allow, a trainer's own sum may be too long.
@@ -157,7 +181,7 @@ mod tests {
         for record in 0..records {
             // The plain gradient of one record: what a foreign program would send.
             let alone = data.subset(&[record as u32]);
-            ours.add(&mut crate::model::gradient(&model, &params, &alone).unwrap());
+            ours.add(&crate::model::gradient(&model, &params, &alone).unwrap());
         }
         let (built_in, ours) = (values(built_in), values(ours.finish()));
         for (left, right) in built_in.iter().zip(&ours) {
@@ -169,16 +193,41 @@ mod tests {
     fn long_rows_are_cut_broken_rows_are_nothing_and_too_many_are_left_out() {
         let clip = ClipNorm::new(1.0).unwrap();
         let mut sum = RowSum::new(sample(3), 2, clip);
-        sum.add(&mut [3e20, 4e20, f32::NAN, 1.0]);
-        sum.add(&mut [0.0, 0.5, 9.0, 9.0, 7.0]);
+        sum.add(&[3e20, 4e20, f32::NAN, 1.0]);
+        sum.add(&[0.0, 0.5, 9.0, 9.0, 7.0]);
         let found = values(sum.finish());
         assert!((found[0] - 0.6).abs() < 1e-5 && (found[1] - 1.3).abs() < 1e-5, "{found:?}");
         let mut forgotten = RowSum::new(sample(1), 2, clip);
-        forgotten.add(&mut [1.0, 0.0]);
+        forgotten.add(&[1.0, 0.0]);
         forgotten.forget();
         let forgotten = forgotten.finish();
         assert!(forgotten.sensitivity() > 1.0, "it costs what it would have cost");
         assert_eq!(values(forgotten), [0.0, 0.0]);
+    }
+
+    #[test]
+    fn however_many_rows_come_at_once_each_adds_itself_cut_to_the_norm() {
+        let (count, width, clip) = (11, 5, ClipNorm::new(1.0).unwrap());
+        let mut rows: Vec<f32> = (0..count * width).map(|at| ((at * 29 % 17) as f32 - 8.0) / 6.0).collect();
+        rows[3 * width] = f32::NAN;
+        rows[7 * width + 2] = f32::INFINITY;
+        rows[9 * width..10 * width].fill(0.0);
+        // Beside the definition: C / norm times the row, where that is shorter.
+        let mut expected = vec![0.0_f64; width];
+        for row in rows.chunks(width) {
+            let norm = row.iter().map(|&value| f64::from(value).powi(2)).sum::<f64>().sqrt();
+            if norm.is_finite() {
+                let factor = (1.0 / norm.max(1e-30)).min(1.0);
+                expected.iter_mut().zip(row).for_each(|(sum, &value)| *sum += factor * f64::from(value));
+            }
+        }
+        for block in [1, 2, 3, 4, 5, 8, 11] {
+            let mut sum = RowSum::new(sample(count), width, clip);
+            rows.chunks(block * width).for_each(|rows| sum.add(rows));
+            for (found, expected) in values(sum.finish()).iter().zip(&expected) {
+                assert!((f64::from(*found) - expected).abs() < 1e-5, "{block}: {found} {expected}");
+            }
+        }
     }
 
     #[test]

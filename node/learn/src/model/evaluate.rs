@@ -101,6 +101,40 @@ pub fn gradient(model: &dyn Model, params: &[f32], data: &Dataset) -> Result<Vec
     Ok(gradient.iter().zip(params).map(with_penalty).collect())
 }
 
+/// The gradient of Σ `weights[i]`·(loss of record i) over the number of records, penalty included: not clipped, not private.
+///
+/// # Errors
+/// As for [`loss`].
+///
+/// # Panics
+/// Where there is not one weight for each record.
+pub fn weighted_gradient(
+    model: &dyn Model,
+    params: &[f32],
+    data: &Dataset,
+    weights: &[f32],
+) -> Result<Vec<f32>, ModelError> {
+    check(model, params, data)?;
+    assert_eq!(weights.len(), data.len(), "one weight for each record");
+    let mut gradient = vec![0.0_f64; params.len()];
+    let mut part = vec![0.0; params.len()];
+    let rows = model.chunk_rows();
+    let mut norms = vec![0.0; rows];
+    let (mut pass, mut chunk) = (model.pass(rows), Chunk::with_capacity(rows, model.inputs()));
+    for (records, weights) in all_records(data).chunks(rows).zip(weights.chunks(rows)) {
+        chunk.gather(data, records);
+        pass.forward(params, &chunk);
+        pass.backward(params, &chunk);
+        pass.squared_norms(&chunk, &mut norms[..records.len()]);
+        pass.weighted_sum(&mut chunk, weights, &mut part);
+        gradient.iter_mut().zip(&part).for_each(|(sum, &value)| *sum += f64::from(value));
+    }
+    let count = data.len() as f64;
+    let with_penalty =
+        |(&sum, &param): (&f64, &f32)| (sum / count + model.penalty() * f64::from(param)) as f32;
+    Ok(gradient.iter().zip(params).map(with_penalty).collect())
+}
+
 /// Whether features, targets and parameters fit the model and there is at least one record.
 ///
 /// # Errors

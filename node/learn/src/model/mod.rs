@@ -43,7 +43,7 @@ pub use cnn::Cnn;
 pub use conv::{ConvLayer, Pool};
 pub use dense::Activation;
 pub use error::ModelError;
-pub use evaluate::{Predictions, check, gradient, loss, losses, predict};
+pub use evaluate::{Predictions, check, gradient, loss, losses, predict, weighted_gradient};
 pub use external::{ClippedBy, External};
 pub use group::GroupPass;
 pub use init::TensorShape;

@@ -44,6 +44,14 @@ pub enum ModelSpec {
 }
 
 impl ModelSpec {
+    /// The widest hidden layer that it names; 0 where it names none.
+    pub(crate) fn largest_width(&self) -> usize {
+        match self {
+            Self::Mlp { hidden, .. } => hidden.iter().copied().max().unwrap_or(0),
+            _ => 0,
+        }
+    }
+
     /// The model for records like those of `data`.
     ///
     /// # Errors

@@ -8,6 +8,9 @@ use time::format_description::{OwnedFormatItem, parse_strftime_owned};
 /// The Julian day number of 1970-01-01.
 const EPOCH: i32 = 2_440_588;
 
+/// Forms of dates that are tried where nobody says one, the likeliest first.
+const USUAL: [&str; 4] = ["iso", "%d.%m.%Y", "%m/%d/%Y", "%d/%m/%Y"];
+
 /// How days are written in a column.
 #[derive(Debug, Clone, PartialEq)]
 pub enum DateFormat {
@@ -39,6 +42,16 @@ impl DateFormat {
             true => Ok(Self::Declared { text: text.to_owned(), items }),
             false => Err(format!("the date format `{text}` does not say day, month and year (`%d %m %Y`)")),
         }
+    }
+
+    /// The usual forms, the likeliest first.
+    pub(crate) fn usual() -> impl Iterator<Item = Self> {
+        USUAL.iter().filter_map(|text| Self::parse(text).ok())
+    }
+
+    /// The usual form in which a text is a date, if it is one.
+    pub(crate) fn found(text: &str) -> Option<Self> {
+        Self::usual().find(|format| format.day(text).is_some())
     }
 
     /// Days since 1970-01-01 of a cell; `None` where it is no such date.

@@ -12,13 +12,12 @@ use crate::data::csv::{is_missing, number};
 
 /// Most different words that are proposed as categories.
 const MOST_WORDS: usize = 60;
-/// Formats of dates that are tried, the likeliest first.
-const DATES: [&str; 4] = ["iso", "%d.%m.%Y", "%m/%d/%Y", "%d/%m/%Y"];
 
 const HEAD: &str = "\
-# A draft: bounds and values are PROPOSALS taken from one file, and everybody in the swarm will see this text.
-# Put what is known about each column in their place (what can occur, not what occurs here), drop what nobody needs,
-# and when every line is what you mean, delete the line `draft = true`.
+# A draft: bounds and values are PROPOSALS taken from one file, and everybody in
+# the swarm will see this text. Put what is known about each column in their
+# place (what can occur, not what occurs here), drop what nobody needs, and when
+# every line is what you mean, delete the line `draft = true`.
 ";
 
 /// The text of a draft. `label` and `person` name columns, where they are known.
@@ -34,7 +33,8 @@ pub fn draft(table: &RawTable, label: Option<&str>, person: Option<&str>) -> Str
             "# person = \"…\"   the column that says whom a record is about, where persons have several\n",
         ),
     }
-    let mut order: Vec<usize> = (0..table.names.len()).collect();
+    // What has no name cannot be declared.
+    let mut order: Vec<usize> = (0..table.names.len()).filter(|&at| !table.names[at].is_empty()).collect();
     order.sort_by_key(|&at| &table.names[at]);
     for at in order {
         let name = &table.names[at];
@@ -72,8 +72,7 @@ impl Found {
         };
         let finite =
             |cell: &str| number::<f64>(cell.as_bytes(), table.decimal).filter(|value| value.is_finite());
-        let days = DATES.iter().find_map(|format| {
-            let format = DateFormat::parse(format).ok()?;
+        let days = DateFormat::usual().find_map(|format| {
             let days = all(&|cell| format.day(cell).map(f64::from))?;
             Some((format, days))
         });

@@ -31,6 +31,7 @@
 mod date;
 mod draft;
 mod error;
+mod keys;
 mod read;
 mod show;
 

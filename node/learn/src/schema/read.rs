@@ -3,27 +3,19 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 
-use serde::Deserialize;
-use toml::Value;
+use toml::{Table, Value};
 
-use super::{Column, DateFormat, Fill, Kind, Label, Range, Schema, SchemaError, iso_date};
+use super::keys::{Keys, section};
+use super::{Column, DateFormat, Fill, Kind, Label, Range, Schema, SchemaError, day_number, iso_date};
 
 /// Most bytes of a text column.
 const LONGEST_TEXT: usize = 64;
 /// Most values of a column of words.
 const MOST_VALUES: usize = 10_000;
 
-#[derive(Debug, Deserialize)]
-#[serde(deny_unknown_fields)]
-struct File {
-    #[serde(default)]
-    schema: Head,
-    #[serde(default)]
-    columns: BTreeMap<String, Declared>,
-}
+const COLUMN_KEYS: &[&str] = &["bounds", "integer", "fill", "values", "other", "date", "text", "feature"];
 
-#[derive(Debug, Default, Deserialize)]
-#[serde(default, deny_unknown_fields)]
+#[derive(Debug, Default)]
 struct Head {
     label: Option<String>,
     above: Option<f64>,
@@ -31,17 +23,45 @@ struct Head {
     draft: bool,
 }
 
-#[derive(Debug, Default, Deserialize)]
-#[serde(default, deny_unknown_fields)]
+impl Head {
+    fn read(table: &Table, problems: &mut Vec<String>) -> Self {
+        let known = ["label", "above", "person", "draft"];
+        let mut keys = Keys::of(table, "schema".into(), &known, problems);
+        Self {
+            label: keys.text("label"),
+            above: keys.number("above"),
+            person: keys.text("person"),
+            draft: keys.flag("draft").unwrap_or(false),
+        }
+    }
+}
+
+#[derive(Debug, Default)]
 struct Declared {
-    bounds: Option<Vec<Value>>,
+    bounds: Option<Value>,
     integer: bool,
     fill: Option<Value>,
-    values: Option<Vec<Value>>,
+    values: Option<Value>,
     other: bool,
     date: Option<Value>,
-    text: Option<usize>,
+    text: Option<Value>,
     feature: Option<bool>,
+}
+
+impl Declared {
+    fn read(name: &str, table: &Table, problems: &mut Vec<String>) -> Self {
+        let mut keys = Keys::of(table, format!("columns.{name}"), COLUMN_KEYS, problems);
+        Self {
+            bounds: keys.value("bounds"),
+            integer: keys.flag("integer").unwrap_or(false),
+            fill: keys.value("fill"),
+            values: keys.value("values"),
+            other: keys.flag("other").unwrap_or(false),
+            date: keys.value("date"),
+            text: keys.value("text"),
+            feature: keys.flag("feature"),
+        }
+    }
 }
 
 impl Schema {
@@ -64,9 +84,9 @@ impl Schema {
             source_name: source_name.to_owned(),
             message: error.to_string().trim_end().to_owned(),
         };
-        let file: File = toml::from_str(text).map_err(syntax)?;
+        let file: Table = toml::from_str(text).map_err(syntax)?;
         let mut problems = Vec::new();
-        let schema = build(file, &mut problems);
+        let schema = build(&file, &mut problems);
         match problems.is_empty() {
             true => Ok(schema),
             false => Err(SchemaError::Problems { source_name: source_name.to_owned(), problems }),
@@ -74,10 +94,35 @@ impl Schema {
     }
 }
 
-fn build(file: File, problems: &mut Vec<String>) -> Schema {
-    let head = file.schema;
+fn build(file: &Table, problems: &mut Vec<String>) -> Schema {
+    let mut head = Head::default();
+    let mut declared = BTreeMap::new();
+    for (name, value) in file {
+        match name.as_str() {
+            "schema" => {
+                head = section((name, value), problems)
+                    .map(|table| Head::read(table, problems))
+                    .unwrap_or_default();
+            }
+            "columns" => {
+                for (name, value) in section((name, value), problems).into_iter().flatten() {
+                    let own = section((&format!("columns.{name}"), value), problems);
+                    declared.insert(name.clone(), own.map(|table| Declared::read(name, table, problems)));
+                }
+            }
+            _ => {
+                problems.push(format!("unknown section `{name}`; known are `[schema]` and `[columns.NAME]`"))
+            }
+        }
+    }
+    assemble(head, declared, problems)
+}
+
+/// Of the columns, `None` are declared and so broken that nothing can be said about them.
+fn assemble(head: Head, declared: BTreeMap<String, Option<Declared>>, problems: &mut Vec<String>) -> Schema {
     let mut columns = BTreeMap::new();
-    for (name, declared) in file.columns {
+    let names: BTreeSet<String> = declared.keys().cloned().collect();
+    for (name, declared) in declared.into_iter().filter_map(|(name, own)| Some((name, own?))) {
         let wanted = declared.feature;
         match column(declared) {
             Ok(mut column) => {
@@ -97,7 +142,10 @@ fn build(file: File, problems: &mut Vec<String>) -> Schema {
     let label = head.label.map(|column| Label { column, above: head.above });
     match &label {
         None if head.above.is_some() => problems.push("`schema.above` needs `schema.label`".into()),
-        Some(label) if problems.is_empty() => check_label(label, columns.get(&label.column), problems),
+        // What is wrong with a broken column was said.
+        Some(label) if columns.contains_key(&label.column) || !names.contains(&label.column) => {
+            check_label(label, columns.get(&label.column), problems);
+        }
         _ => {}
     }
     if label.as_ref().map(|label| &label.column) == head.person.as_ref() && head.person.is_some() {
@@ -119,7 +167,9 @@ fn check_label(label: &Label, column: Option<&Column>, problems: &mut Vec<String
         (Some(Kind::Words { other: true, .. }), _) => {
             problems.push(format!("`columns.{name}`: a label has no other values than the declared ones"));
         }
-        (Some(_), Some(_)) => problems.push(format!("`schema.above`: `{name}` is not a column of numbers")),
+        (Some(_), Some(_)) => problems.push(format!(
+            "`schema.above`: `{name}` is not a column of numbers: declare its `bounds` in place of `values`"
+        )),
         (Some(_), None) => problems.push(format!("`columns.{name}`: a label is a number or one of `values`")),
     }
     if column.is_some_and(|column| column.fill.is_some()) {
@@ -130,7 +180,7 @@ fn check_label(label: &Label, column: Option<&Column>, problems: &mut Vec<String
 /// One column, or all that is wrong with it.
 fn column(declared: Declared) -> Result<Column, Vec<String>> {
     let mut problems = Vec::new();
-    let kind = match (&declared.values, &declared.date, declared.text) {
+    let kind = match (&declared.values, &declared.date, &declared.text) {
         (Some(values), None, None) => words(values, &declared, &mut problems),
         (None, Some(format), None) => date(format, &declared, &mut problems),
         (None, None, Some(bytes)) => text(bytes, &declared, &mut problems),
@@ -156,7 +206,11 @@ fn column(declared: Declared) -> Result<Column, Vec<String>> {
     }
 }
 
-fn words(values: &[Value], declared: &Declared, problems: &mut Vec<String>) -> Option<Kind> {
+fn words(values: &Value, declared: &Declared, problems: &mut Vec<String>) -> Option<Kind> {
+    let Some(values) = values.as_array() else {
+        problems.push(format!("`values = {values}` is not a list such as [\"north\", \"south\"]"));
+        return None;
+    };
     if declared.bounds.is_some() {
         problems.push("`values` and `bounds` exclude each other".into());
     }
@@ -197,14 +251,16 @@ fn date(format: &Value, declared: &Declared, problems: &mut Vec<String>) -> Opti
     Some(Kind::Date { format, bounds: bounds? })
 }
 
-fn text(bytes: usize, declared: &Declared, problems: &mut Vec<String>) -> Option<Kind> {
+fn text(bytes: &Value, declared: &Declared, problems: &mut Vec<String>) -> Option<Kind> {
     if declared.bounds.is_some() || declared.fill.is_some() {
         problems.push("a text has neither `bounds` nor `fill`".into());
     }
-    if !(1..=LONGEST_TEXT).contains(&bytes) {
+    let taken = bytes.as_integer().and_then(|bytes| usize::try_from(bytes).ok());
+    let taken = taken.filter(|bytes| (1..=LONGEST_TEXT).contains(bytes));
+    if taken.is_none() {
         problems.push(format!("`text = {bytes}` is not between 1 and {LONGEST_TEXT} bytes"));
     }
-    Some(Kind::Text { bytes })
+    taken.map(|bytes| Kind::Text { bytes })
 }
 
 fn number(declared: &Declared, problems: &mut Vec<String>) -> Option<Kind> {
@@ -219,8 +275,8 @@ fn bounds(declared: &Declared, read: fn(&Value) -> Option<f64>, problems: &mut V
         );
         return None;
     };
-    let shown = || format!("`bounds = {}`", Value::Array(given.clone()));
-    let [low, high] = given.as_slice() else {
+    let shown = || format!("`bounds = {given}`");
+    let Some([low, high]) = given.as_array().map(Vec::as_slice) else {
         problems.push(format!("{} are not two values", shown()));
         return None;
     };
@@ -236,12 +292,26 @@ fn bounds(declared: &Declared, read: fn(&Value) -> Option<f64>, problems: &mut V
     Some(Range { low, high })
 }
 
+/// A value that can occur: nothing that is filled in may lie where no value can.
 fn fill(kind: &Kind, value: &Value) -> Result<Fill, String> {
     let wrong = |what: &str| format!("`fill = {value}` is not {what}");
     match kind {
-        Kind::Number { .. } => real(value).map(Fill::Number).ok_or_else(|| wrong("a number")),
-        Kind::Date { .. } => {
-            day(value).map(Fill::Number).ok_or_else(|| wrong("a date such as \"2000-01-31\""))
+        Kind::Number { bounds, integer } => {
+            let number = real(value).ok_or_else(|| wrong("a number"))?;
+            if *integer && number != libm::trunc(number) {
+                return Err(wrong("a whole number, and the column is `integer = true`"));
+            }
+            inside(*bounds, number).ok_or_else(|| {
+                wrong(&format!("within the bounds of the column, {} to {}", bounds.low, bounds.high))
+            })
+        }
+        Kind::Date { bounds, .. } => {
+            let day = day(value).ok_or_else(|| wrong("a date such as \"2000-01-31\""))?;
+            let shown = |day| day_number(day).unwrap_or_default();
+            inside(*bounds, day).ok_or_else(|| {
+                let (low, high) = (shown(bounds.low), shown(bounds.high));
+                wrong(&format!("within the bounds of the column, {low} to {high}"))
+            })
         }
         Kind::Words { values, .. } => word(value)
             .filter(|word| values.contains(word))
@@ -251,7 +321,11 @@ fn fill(kind: &Kind, value: &Value) -> Result<Fill, String> {
     }
 }
 
-fn real(value: &Value) -> Option<f64> {
+fn inside(bounds: Range, number: f64) -> Option<Fill> {
+    (bounds.low..=bounds.high).contains(&number).then_some(Fill::Number(number))
+}
+
+pub(super) fn real(value: &Value) -> Option<f64> {
     match value {
         Value::Integer(number) => Some(*number as f64),
         Value::Float(number) => Some(*number).filter(|number| number.is_finite()),

@@ -122,6 +122,73 @@ fn all_that_does_not_fit_is_said_at_once() {
 }
 
 #[test]
+fn keys_that_nobody_knows_and_values_of_another_kind_hide_nothing_else() {
+    let text = r#"
+        colums = 1
+        [schema]
+        lable = "y"
+        label = "y"
+        draft = "no"
+        above = "x"
+        [columns]
+        z = 3
+        [columns.x]
+        bound = [0, 1]
+        [columns.y]
+        values = "no"
+        [columns.v]
+        bounds = 7
+        integer = 1
+        [columns.w]
+        text = "long"
+        [columns.u]
+        bounds = [0, 1]
+        fill = 9
+        [columns.t]
+        values = ["a"]
+        fill = "b"
+    "#;
+    let wanted = [
+        "unknown section `colums`",
+        "`schema`: unknown key `lable`; did you mean `label`?",
+        "`schema`: `draft = \"no\"` is not true or false",
+        "`schema`: `above = \"x\"` is not a number",
+        "`columns.z = 3` is no section: write `[columns.z]`",
+        "`columns.x`: unknown key `bound`; did you mean `bounds`?",
+        "`columns.x`: `bounds = [LOW, HIGH]` is missing",
+        "`columns.y`: `values = \"no\"` is not a list",
+        "`columns.v`: `bounds = 7` are not two values",
+        "`columns.v`: `integer = 1` is not true or false",
+        "`columns.w`: `text = \"long\"` is not between 1 and 64 bytes",
+        "`columns.u`: `fill = 9` is not within the bounds of the column, 0 to 1",
+        "`columns.t`: `fill = \"b\"` is not one of the values",
+    ];
+    refused(text, &wanted);
+    let said = Schema::from_toml(text, "schema.toml").unwrap_err().to_string();
+    assert_eq!(said.lines().count(), 1 + wanted.len(), "each once: {said}");
+}
+
+#[test]
+fn what_is_filled_in_is_a_value_that_can_occur() {
+    let column = |text: &str| format!("[columns.x]\n{text}");
+    for (text, said) in [
+        ("bounds = [0, 110]\nfill = -1", "`fill = -1` is not within the bounds of the column, 0 to 110"),
+        ("bounds = [0, 110]\nfill = 110.5", "is not within the bounds"),
+        ("bounds = [0, 110]\ninteger = true\nfill = 50.5", "is not a whole number"),
+        ("bounds = [0, 110]\nfill = nan", "is not a number"),
+        (
+            "date = \"iso\"\nbounds = [\"2000-01-01\", \"2010-01-01\"]\nfill = \"2010-01-02\"",
+            "is not within the bounds of the column, 2000-01-01 to 2010-01-01",
+        ),
+    ] {
+        refused(&column(text), &[said, "columns.x"]);
+    }
+    for text in ["bounds = [0, 110]\nfill = 0", "bounds = [0, 110]\nfill = 110\ninteger = true"] {
+        assert!(read(&column(text)).columns["x"].fill.is_some());
+    }
+}
+
+#[test]
 fn a_label_is_declared_never_filled_and_never_a_feature() {
     let with = |label: &str| format!("[schema]\nlabel = \"y\"\n[columns.x]\nbounds = [0, 1]\n{label}");
     refused(&with(""), &["`schema.label = \"y\"` is not declared"]);
@@ -135,7 +202,6 @@ fn a_label_is_declared_never_filled_and_never_a_feature() {
     );
     refused("[schema]\nabove = 1\n[columns.x]\nbounds = [0,1]", &["needs `schema.label`"]);
     refused("[schema]\nlabel = \"y\"\n[columns.y]\nvalues = [0, 1]", &["no column is a feature"]);
-    refused("[columns.x]\nbound = [0, 1]", &["unknown field `bound`", "schema.toml"]);
 }
 
 proptest! {

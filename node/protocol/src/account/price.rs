@@ -36,6 +36,14 @@ pub enum Price {
 }
 
 impl Price {
+    /// The same without amplification, where it is the price of a sample.
+    pub(crate) fn unsampled(&self) -> Self {
+        match *self {
+            Self::Renyi { order, noise_multiplier, .. } => Self::Renyi { order, rate: 1.0, noise_multiplier },
+            _ => self.clone(),
+        }
+    }
+
     /// The price of a contribution seen with this leverage.
     ///
     /// # Guarantee

@@ -72,6 +72,13 @@ impl Shape {
         }
     }
 
+    /// The same for a run that was renewed on the way: with the places of those who joined, and with at most so many rounds.
+    #[must_use]
+    pub fn renewed(mut self, nodes: usize, rounds: u32) -> Self {
+        (self.nodes, self.rounds) = (self.nodes.max(nodes), self.rounds.max(rounds));
+        self
+    }
+
     /// Says that the local update is ρ-Lipschitz.
     #[must_use]
     pub fn with_rho(mut self, rho: Option<f64>) -> Self {

@@ -169,6 +169,7 @@ impl Agreement {
     }
 
     fn begin_epoch(&mut self, decided: Arc<Decided>) {
+        self.part_company();
         self.knocks.on_decision(&self.decision, &decided.decision, (self.now, self.charter.silence));
         self.decision = decided.decision.clone();
         self.electorate = self.decision.electorate.fingerprint();

@@ -8,7 +8,7 @@ use topology::schedule::RunKey;
 
 use super::codec::{CodecError, Reader, Wire, wire};
 use super::decision::{Decision, Model, Seat};
-use super::{Electorate, Fingerprint};
+use super::{Bounds, Continued, Electorate, Fingerprint};
 use crate::PeerIx;
 
 /// The first roster and what it stands for.
@@ -21,6 +21,8 @@ pub struct Charter {
     pub silence: u64,
     /// What was not answered is said again after so many microseconds.
     pub resend: u64,
+    /// What sums can be, where there are some.
+    pub(super) bounds: Option<Bounds>,
 }
 
 /// What the name of a run in signatures is made of.
@@ -41,9 +43,30 @@ pub struct Terms {
     /// X25519 keys of the members where all of them agreed to begin, so that everybody has a seat at once. Empty: the first assembly seats who
     /// came.
     pub seats: Vec<[u8; 32]>,
+    /// From where a renewed run goes on; none in the run as it was founded.
+    pub continued: Option<Continued>,
 }
 
 impl Terms {
+    /// Who has a vote at first: all, but who was taken out by a renewal.
+    pub fn votes(&self) -> Vec<PeerIx> {
+        let all = || (0..self.roster.len() as PeerIx).collect();
+        self.continued.as_ref().map_or_else(all, |continued| continued.start.electorate.votes.clone())
+    }
+
+    /// For the disk.
+    pub fn to_stored(&self) -> Vec<u8> {
+        Wire::to_bytes(self)
+    }
+
+    /// From the disk.
+    ///
+    /// # Errors
+    /// Bytes that are no terms.
+    pub fn from_stored(bytes: &[u8]) -> Result<Self, CodecError> {
+        <Self as Wire>::from_bytes(bytes)
+    }
+
     /// As stored: the name as bytes.
     fn stored(&self) -> StoredTerms {
         StoredTerms {
@@ -54,6 +77,7 @@ impl Terms {
             rounds: self.rounds,
             model: self.model,
             seats: self.seats.clone(),
+            continued: self.continued.clone(),
         }
     }
 }
@@ -64,9 +88,10 @@ impl Wire for Terms {
         self.stored().write(out);
     }
     fn read(from: &mut Reader<'_>) -> Result<Self, CodecError> {
-        let StoredTerms { name, config, roster, hostile, rounds, model, seats } = Wire::read(from)?;
+        let StoredTerms { name, config, roster, hostile, rounds, model, seats, continued } =
+            Wire::read(from)?;
         let name = String::from_utf8(name).map_err(|_| CodecError::Unknown(0xff))?;
-        Ok(Self { name, config, roster, hostile, rounds, model, seats })
+        Ok(Self { name, config, roster, hostile, rounds, model, seats, continued })
     }
 }
 
@@ -78,6 +103,7 @@ struct StoredTerms {
     rounds: u32,
     model: Fingerprint,
     seats: Vec<[u8; 32]>,
+    continued: Option<Continued>,
 }
 
 wire!(StoredTerms {
@@ -88,6 +114,7 @@ wire!(StoredTerms {
     rounds: u32,
     model: Fingerprint,
     seats: Vec<[u8; 32]>,
+    continued: Option<Continued>,
 });
 
 /// Why terms cannot be kept.
@@ -124,10 +151,11 @@ impl Charter {
     /// # Errors
     /// A third of hostile members or more, an empty roster, or a key twice.
     pub fn new(terms: Terms, silence: u64, resend: u64) -> Result<Self, CharterError> {
-        let members = terms.roster.len();
+        let members = terms.votes().len();
         if terms.hostile > super::hostile_by_default(members) {
             return Err(CharterError::TooManyHostile { hostile: terms.hostile, members });
         }
+        let members = terms.roster.len();
         let mut keys = terms.roster.clone();
         keys.sort_unstable();
         keys.dedup();
@@ -137,7 +165,13 @@ impl Charter {
         }
         let run = Fingerprint::of("murmur charter 1", &terms.stored().to_bytes());
         let key = RunKey::new(&format!("agreement {run}"));
-        Ok(Self { terms, run, key, silence: silence.max(1), resend: resend.max(1) })
+        Ok(Self { terms, run, key, silence: silence.max(1), resend: resend.max(1), bounds: None })
+    }
+
+    /// The same where sums are within these bounds: who signs another one is proved to be hostile.
+    #[must_use]
+    pub fn with_bounds(self, bounds: Bounds) -> Self {
+        Self { bounds: Some(bounds), ..self }
     }
 
     /// Names the run in every signature: no statement of one swarm means anything in another.
@@ -160,8 +194,12 @@ impl Charter {
         0..self.members() as PeerIx
     }
 
-    /// Epoch 0: everybody has a vote, and a seat where all agreed to begin; else the first assembly seats who came.
+    /// Epoch 0: everybody has a vote, and a seat where all agreed to begin; else the first assembly seats who came. A renewed run begins with the
+    /// last decision of the one before.
     pub fn genesis(&self) -> Arc<Decision> {
+        if let Some(continued) = &self.terms.continued {
+            return continued.start.clone();
+        }
         Arc::new(Decision {
             epoch: 0,
             seats: self
@@ -176,6 +214,9 @@ impl Charter {
             model: Model { version: 0, digest: self.terms.model },
             next_round: 0,
             tokens: Vec::new(),
+            inspection: None,
+            barred: super::looking::Barred::default(),
+            coins: Vec::new(),
         })
     }
 

@@ -4,7 +4,7 @@ use std::fmt;
 use std::sync::Arc;
 
 use super::keys::{BadKey, Ed25519, Keys};
-use super::{Charter, CharterError, Fingerprint, Terms};
+use super::{Bounds, Charter, CharterError, Fingerprint, Terms};
 use crate::PeerIx;
 use crate::settings::Settings;
 
@@ -43,6 +43,13 @@ impl Credentials {
         Ok(Self { charter: Arc::new(charter), keys: Arc::new(keys) })
     }
 
+    /// The same where sums are within what these settings allow: all members of a run must say so, or none.
+    #[must_use]
+    pub fn within(self, settings: &Settings) -> Self {
+        let charter = (*self.charter).clone().with_bounds(Bounds::of(settings));
+        Self { charter: Arc::new(charter), ..self }
+    }
+
     /// For simulations and tests: everybody can compute these keys, so signatures prove nothing outside of one process. All have a seat at once.
     pub fn danger_from_seed(settings: &Settings, charter: &Arc<Charter>, me: PeerIx) -> Self {
         let seed = seed_of(settings, me);
@@ -52,7 +59,7 @@ impl Credentials {
     }
 
     /// The charter of a simulation.
-    pub(crate) fn danger_charter(settings: &Settings) -> Arc<Charter> {
+    pub(crate) fn danger_charter(settings: &Settings, late: bool) -> Arc<Charter> {
         let seeds: Vec<[u8; 32]> =
             (0..settings.nodes as PeerIx).map(|member| seed_of(settings, member)).collect();
         let run = settings.run.to_string();
@@ -64,11 +71,14 @@ impl Credentials {
             rounds: settings.rounds,
             model: crate::first_model(settings),
             // Keys of masks are told by each process before the first decision.
-            seats: vec![[0; 32]; seeds.len()],
+            seats: if late { Vec::new() } else { vec![[0; 32]; seeds.len()] },
+            continued: None,
         };
         let timeouts = settings.timeouts;
         let charter = Charter::new(terms, timeouts.silence, timeouts.resend);
-        Arc::new(charter.expect("a simulation has members with different keys, and few enough hostile ones"))
+        let charter =
+            charter.expect("a simulation has members with different keys, and few enough hostile ones");
+        Arc::new(charter.with_bounds(Bounds::of(settings)))
     }
 }
 

@@ -3,11 +3,12 @@
 use std::sync::Arc;
 
 use super::decision::{Certificate, Decided, Decision};
-use super::keys::{Ballot, Kind, Statement};
+use super::keys::{Ballot, Kind, Signature, Statement};
 use super::message::{Message, TurnMessage};
+use super::records::sum_statement;
 use super::sealed::{Place, Sealed};
 use super::statements::Standing;
-use super::{Charter, Credentials};
+use super::{Charter, Credentials, Fingerprint};
 use crate::PeerIx;
 use crate::settings::Settings;
 
@@ -21,8 +22,13 @@ pub struct Liar {
 impl Liar {
     /// Member `me` of a simulated run.
     pub fn new(settings: &Settings, me: PeerIx) -> Self {
-        let charter = Credentials::danger_charter(settings);
+        let charter = Credentials::danger_charter(settings, settings.algorithm.seats_who_comes());
         Self { credentials: Credentials::danger_from_seed(settings, &charter, me), me }
+    }
+
+    /// Member `me` of a run whose keys only their owners have.
+    pub fn with_credentials(credentials: Credentials, me: PeerIx) -> Self {
+        Self { credentials, me }
     }
 
     /// What all agreed on.
@@ -37,6 +43,13 @@ impl Liar {
         change(&mut content);
         let tools = (&*self.credentials.charter, &*self.credentials.keys);
         Some(Message::Standing(Arc::new(Sealed::new(self.me, sealed.place(), content, tools))))
+    }
+
+    /// The liar's own signature under a sum of this epoch, round and step; while the votes are those of the beginning.
+    pub fn sign_sum(&self, (epoch, round, step): (u32, u32, u32), to: PeerIx, sum: Fingerprint) -> Signature {
+        let electorate = self.charter().genesis().electorate.fingerprint();
+        let statement = sum_statement(Place { epoch, electorate, view: round }, step, to, sum);
+        self.credentials.keys.sign(&statement.bytes(self.charter()))
     }
 
     /// The liar's own turn in a view that nobody has reached; nothing for any other message.

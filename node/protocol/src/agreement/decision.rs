@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use super::codec::{CodecError, Wire, wire, wire_choice};
 use super::keys::{Ballot, Keys, Kind, Statement, is_quorum};
+use super::looking::{Barred, Coins, Inspection};
 use super::{Charter, Electorate, Fingerprint};
 use crate::PeerIx;
 
@@ -28,6 +29,12 @@ pub struct Decision {
     pub next_round: u32,
     /// `walk`: where each token starts again, in order.
     pub tokens: Vec<TokenStart>,
+    /// A look into a masked round that goes on in the next assembly, which begins at once.
+    pub inspection: Option<Inspection>,
+    /// Until when totals that are too long are not looked into.
+    pub barred: Barred,
+    /// The coins of members, in order.
+    pub coins: Vec<Coins>,
 }
 
 wire!(Decision {
@@ -40,6 +47,9 @@ wire!(Decision {
     model: Model,
     next_round: u32,
     tokens: Vec<TokenStart>,
+    inspection: Option<Inspection>,
+    barred: Barred,
+    coins: Vec<Coins>,
 });
 
 /// A member of the rounds.

@@ -3,6 +3,7 @@
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
+use super::looking::Look;
 use super::machine::{Agreement, Assembly, Fault, Output};
 use super::message::{Ask, HeardList, Message};
 use super::proof::Proof;
@@ -112,7 +113,11 @@ impl Agreement {
     fn is_heeded(&self, member: PeerIx) -> bool {
         let stated = self.standings.first(member).map(|standing| standing.content().model.version);
         let finished = stated.zip(self.holding).is_some_and(|(stated, holding)| stated > holding);
-        self.decision.has_seat(member) && !finished
+        // Who wants to look into the round that I am in has finished it too.
+        let look = self.standings.first(member).and_then(|standing| standing.content().look.as_ref());
+        let forced = |look: &Look| look.wants.is_some_and(|wants| wants.coin.is_none());
+        let looks = look.is_some_and(forced) && stated == self.holding;
+        self.decision.has_seat(member) && !finished && !looks
     }
 
     pub(super) fn on_heard(&mut self, from: PeerIx, list: &HeardList) {
@@ -217,5 +222,6 @@ impl Agreement {
 /// No longer than what an honest member can say.
 fn is_sound(standing: &Standing) -> bool {
     let short = standing.tokens.len() <= MOST_ITEMS && standing.proofs.len() <= MOST_ITEMS;
-    short && standing.rounds.len() <= 2 && standing.rounds.iter().all(RoundRecord::is_sound)
+    let look = standing.look.as_ref().is_none_or(Look::is_sound);
+    short && look && standing.rounds.len() <= 2 && standing.rounds.iter().all(RoundRecord::is_sound)
 }

@@ -177,7 +177,9 @@ impl Statement {
     pub fn bytes(&self, charter: &Charter) -> Vec<u8> {
         let mut out = self.kind.name().as_bytes().to_vec();
         out.push(0);
-        charter.run().write(&mut out);
+        // Reserves hold over renewals of the run.
+        let run = if self.kind == Kind::Reserve { charter.origin() } else { charter.run() };
+        run.write(&mut out);
         self.epoch.write(&mut out);
         self.electorate.write(&mut out);
         self.view.write(&mut out);

@@ -4,6 +4,7 @@ use std::collections::{BTreeMap, VecDeque};
 use std::sync::Arc;
 
 use super::answers::Answers;
+use super::company::{Company, Seen};
 use super::decision::{Certificate, Decided, Decision};
 use super::keys::Keys;
 use super::knocks::Knocks;
@@ -33,10 +34,14 @@ pub enum Input {
     Awaiting(Option<PeerIx>),
     /// The version of the model from which the round that I am in started. Who calls with a later one has finished that round, and so can I.
     Holding(u32),
+    /// How far I took part in rounds of this epoch.
+    TookPart(Seen),
     /// I would stop before this round, to let in who knocked.
     Stop {
         /// The round.
         before: u32,
+        /// Who knocked.
+        member: PeerIx,
     },
     /// I want to make records up to this number.
     Reserve(u64),
@@ -116,6 +121,7 @@ pub struct Agreement {
     pub(super) knocks: Knocks,
     pub(super) answers: Answers,
     pub(super) reserves: Reserves,
+    pub(super) company: Company,
     /// What came before my own standing and needs it: heard again then.
     pub(super) early: Option<(PeerIx, Message)>,
     pub(super) outputs: VecDeque<Output>,
@@ -162,7 +168,7 @@ impl Agreement {
     /// Member `me` before the first decision.
     pub fn new(charter: Arc<Charter>, keys: Arc<dyn Keys>, me: PeerIx) -> Self {
         let decision = charter.genesis();
-        let charter_rounds = charter.terms().rounds;
+        let charter_rounds = charter.planned();
         Self {
             charter,
             keys,
@@ -180,6 +186,7 @@ impl Agreement {
             knocks: Knocks::default(),
             answers: Answers::default(),
             reserves: Reserves::new(me, charter_rounds),
+            company: Company::default(),
             early: None,
             outputs: VecDeque::new(),
         }
@@ -261,7 +268,8 @@ impl Agreement {
             Input::Received { from, message } => self.on_message(from, message),
             Input::Awaiting(partner) => self.on_awaiting(partner),
             Input::Holding(version) => self.on_holding(version),
-            Input::Stop { before } => self.on_stop(before),
+            Input::TookPart(seen) => self.on_took_part(seen),
+            Input::Stop { before, member } => self.on_stop(before, member),
             Input::Reserve(records) => self.on_reserve(records),
             Input::Recall => self.on_recall(),
             Input::Tick => self.on_tick(),

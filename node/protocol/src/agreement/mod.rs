@@ -21,6 +21,7 @@ mod answers;
 mod blame;
 mod charter;
 mod codec;
+mod company;
 mod credentials;
 pub mod danger;
 mod decision;
@@ -28,18 +29,22 @@ mod file;
 mod fingerprint;
 mod flaw;
 mod gathering;
+mod inspecting;
 mod justify;
 mod keys;
 mod knocks;
+mod looking;
 mod machine;
 mod memory;
 mod message;
 mod opened;
 mod orders;
 mod outcome;
+mod outline;
 mod proof;
 mod quorum;
 mod records;
+mod renewal;
 mod reserve;
 mod sealed;
 mod standings;
@@ -49,6 +54,7 @@ mod voting;
 
 pub use charter::{Charter, CharterError, Terms};
 pub use codec::CodecError;
+pub use company::{Seen, Witnessed};
 pub use credentials::{Credentials, CredentialsError};
 pub use decision::{
     Apart, Cause, Certificate, CertificateError, Decided, Decision, Model, Seat, SignedSums, TokenStart,
@@ -56,15 +62,21 @@ pub use decision::{
 pub use file::{DecisionFile, DecisionFileError};
 pub use fingerprint::Fingerprint;
 pub use keys::{BadKey, Ballot, Ed25519, Keys, Kind, Signature, Statement, is_quorum};
+pub use looking::{
+    Barred, Coins, Dispute, Inspection, Look, Measure, Projected, ProjectedStep, Projection, Shown, Wanted,
+};
+pub(crate) use looking::{next_link, says_so, stream_digest, words_digest};
 pub use machine::{Agreement, Fault, Input, Output};
 pub use memory::Memory;
 pub use message::{Ask, Boundary, HeardList, Message, TurnMessage, Turns};
 pub use opened::{CheckWords, Opened, OpenedStep, OpenedSum, SharedMask};
 pub use orders::repaired_order;
+pub use outline::{Bounds, Outline};
 pub use proof::{Proof, Twice, Unjustified};
 pub use quorum::{Electorate, hostile_by_default};
 pub use records::{Heard, RoundRecord, StepRecord, Trouble, TroubleKind, sum_statement};
 pub(crate) use records::{OPEN, PASSED, SETS, open_step, set_fingerprint};
+pub use renewal::{Continued, Renewal, RenewalError};
 pub use reserve::{KeptReserves, Recalled, Reserve, ReserveHeld, Reserves, block_of, first_block};
 pub use sealed::{Place, Sealed};
 pub use statements::{Lock, Locked, Named, Propose, Standing, TokenCopy, Turn, Voice};

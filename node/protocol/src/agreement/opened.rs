@@ -66,9 +66,11 @@ pub struct SharedMask {
     pub with: PeerIx,
     /// The words.
     pub words: CheckWords,
+    /// Digest of the key of the stream on all other words: binds both to it.
+    pub key: Fingerprint,
 }
 
-wire!(SharedMask { with: PeerIx, words: CheckWords });
+wire!(SharedMask { with: PeerIx, words: CheckWords, key: Fingerprint });
 
 /// The sums of one step.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -86,13 +88,15 @@ wire!(OpenedStep { sent: Option<OpenedSum>, heard: Option<OpenedSum> });
 pub struct OpenedSum {
     /// What was said to be counted.
     pub count: u32,
+    /// Where in the whole vector its words begin.
+    pub start: u32,
     /// Digest of all words but the zeros.
     pub others: Fingerprint,
     /// The zeros under their masks, where the sum has them.
     pub zeros: Option<CheckWords>,
 }
 
-wire!(OpenedSum { count: u32, others: Fingerprint, zeros: Option<CheckWords> });
+wire!(OpenedSum { count: u32, start: u32, others: Fingerprint, zeros: Option<CheckWords> });
 
 impl OpenedSum {
     /// The digest by which the sum is known.
@@ -165,8 +169,9 @@ impl Opened {
         record.total.is_some() && held.is_some_and(|held| held != CheckWords::default())
     }
 
-    /// The mask that it shares with another; none is zeros.
-    pub(super) fn mask_with(&self, other: PeerIx) -> CheckWords {
-        self.masks.iter().find(|mask| mask.with == other).map_or_else(CheckWords::default, |mask| mask.words)
+    /// The mask that it shares with another, and the digest of the key of their stream; none is zeros.
+    pub(super) fn mask_with(&self, other: PeerIx) -> (CheckWords, Fingerprint) {
+        let shared = self.masks.iter().find(|mask| mask.with == other);
+        shared.map_or_else(Default::default, |mask| (mask.words, mask.key))
     }
 }

@@ -28,7 +28,12 @@ wire!(Electorate { votes: Vec<PeerIx>, hostile: u32 });
 impl Electorate {
     /// q: so many signatures make a decision.
     pub fn quorum(&self) -> usize {
-        (self.votes.len() + self.hostile as usize + 2) / 2
+        let quorum = (self.votes.len() + self.hostile as usize + 2) / 2;
+        debug_assert!(
+            2 * quorum > self.votes.len() + self.hostile as usize,
+            "two quorums share an honest member"
+        );
+        quorum
     }
 
     /// How many votes may be missing while the others decide.

@@ -4,6 +4,7 @@ use super::Fingerprint;
 use super::codec::{wire, wire_choice};
 use super::keys::{Kind, Signature, Statement};
 use super::opened::Opened;
+use super::outline::Outline;
 use super::sealed::Place;
 use crate::PeerIx;
 
@@ -41,6 +42,8 @@ pub struct RoundRecord {
     pub trouble: Option<Trouble>,
     /// What is opened about a masked round.
     pub opened: Option<Opened>,
+    /// The malformed sum for which its author left the round, where there is a signature under it.
+    pub shown: Option<Outline>,
 }
 
 wire!(RoundRecord {
@@ -49,6 +52,7 @@ wire!(RoundRecord {
     total: Option<Fingerprint>,
     trouble: Option<Trouble>,
     opened: Option<Opened>,
+    shown: Option<Outline>,
 });
 
 /// One step of an exchange.

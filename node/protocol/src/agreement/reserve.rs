@@ -11,6 +11,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::codec::{CodecError, Wire, wire};
+use super::company::Seen;
 use super::keys::{Keys, Kind, Signature, Statement};
 use super::machine::{Agreement, Fault, Output};
 use super::message::Message;
@@ -30,32 +31,21 @@ pub struct Reserve {
 
 wire!(Reserve { by: PeerIx, records: u64, signature: Signature });
 
-/// The largest reserve of the receiver that the sender holds, if any.
+/// What the sender knows of the receiver, who may have forgotten it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct ReserveHeld {
-    /// It.
+    /// Its largest reserve that the sender holds, if any.
     pub reserve: Option<Reserve>,
+    /// How far the sender saw it.
+    pub seen: Seen,
 }
 
-wire!(ReserveHeld { reserve: Option<Reserve> });
+wire!(ReserveHeld { reserve: Option<Reserve>, seen: Seen });
 
 impl Reserve {
     fn statement(records: u64) -> Statement {
         let content = Fingerprint::of("murmur reserve content 1", &records.to_bytes());
         Statement { kind: Kind::Reserve, epoch: 0, electorate: Fingerprint::default(), view: 0, content }
-    }
-
-    /// Some of them, for the disk.
-    pub fn to_bytes(reserves: &[Self]) -> Vec<u8> {
-        Wire::to_bytes(&reserves.to_vec())
-    }
-
-    /// From the disk.
-    ///
-    /// # Errors
-    /// Bytes that are none.
-    pub fn from_bytes(bytes: &[u8]) -> Result<Vec<Self>, CodecError> {
-        <Vec<Self> as Wire>::from_bytes(bytes)
     }
 
     fn is_signed(&self, charter: &Charter, keys: &dyn Keys) -> bool {
@@ -98,8 +88,29 @@ pub enum Recalled {
 pub struct KeptReserves {
     /// Of this member and of others.
     pub held: Vec<Reserve>,
+    /// How far other members were seen.
+    pub company: Vec<(PeerIx, Seen)>,
+    /// The node adds no data before this round.
+    pub idle: u32,
     /// Grows where a snapshot must be durable before what follows it is sent: that others' are held is about to be said.
     pub promised: u32,
+}
+
+impl KeptReserves {
+    /// For the disk; what was promised is over when a process is.
+    pub fn to_bytes(&self) -> Vec<u8> {
+        [Wire::to_bytes(&self.held), Wire::to_bytes(&self.company), Wire::to_bytes(&self.idle)].concat()
+    }
+
+    /// From the disk.
+    ///
+    /// # Errors
+    /// Bytes that are none.
+    pub fn from_bytes(bytes: &[u8]) -> Result<Self, CodecError> {
+        let ((held, company), idle) =
+            <((Vec<Reserve>, Vec<(PeerIx, Seen)>), u32) as Wire>::from_bytes(bytes)?;
+        Ok(Self { held, company, idle, promised: 0 })
+    }
 }
 
 /// The reserves that a member holds, of itself and of others. One of each: bounded.
@@ -265,7 +276,7 @@ impl Agreement {
         self.keep(*reserve);
         if self.answers.may_answer(from, self.now, self.charter.resend) {
             let reserve = self.reserves.held.get(&from).copied();
-            self.send(from, Message::ReserveHeld(ReserveHeld { reserve }));
+            self.send(from, Message::ReserveHeld(ReserveHeld { reserve, seen: self.seen(from) }));
         }
     }
 
@@ -279,6 +290,7 @@ impl Agreement {
             return; // It answers what I said before.
         }
         self.reserves.answered.insert(from);
+        self.company.hear(from, held.seen);
         // Larger than what I know: my disk is old. Mine from now on, and to be told to everybody again.
         if self.keep(reserve) {
             self.reserves.holders = BTreeSet::from([self.me]);

@@ -5,6 +5,7 @@ use std::sync::Arc;
 use super::codec::wire;
 use super::decision::{Decision, Model};
 use super::keys::{Ballot, Keys, Kind, Signature, Statement, is_quorum};
+use super::looking::Look;
 use super::proof::{Proof, Twice};
 use super::records::RoundRecord;
 use super::sealed::{Content, Place, Sealed};
@@ -30,6 +31,8 @@ pub struct Standing {
     pub proofs: Vec<Twice>,
     /// It leaves for good.
     pub leaving: bool,
+    /// What it says about a look into a masked round.
+    pub look: Option<Look>,
 }
 
 wire!(Standing {
@@ -41,6 +44,7 @@ wire!(Standing {
     tokens: Vec<TokenCopy>,
     proofs: Vec<Twice>,
     leaving: bool,
+    look: Option<Look>,
 });
 
 impl Content for Standing {
@@ -57,7 +61,8 @@ pub struct TokenCopy {
     pub generation: u32,
     /// Its hop.
     pub hop: u32,
-    /// Digest of the model that it carries.
+    /// What stands for the model that it carries: a digest of the copy's name, or of the public first model. No digest of its numbers, which not everybody may
+    /// have seen.
     pub digest: Fingerprint,
 }
 

@@ -244,6 +244,10 @@ impl Agreement {
 
     pub(super) fn enter(&mut self, turns: Arc<Turns>) {
         let Some(view) = turns.view().checked_add(1) else { return };
+        debug_assert!(
+            turns.turns.len() >= flaw::quorum(&self.decision.electorate),
+            "a quorum of turns opens a view"
+        );
         let heard = self.standings.has(self.proposer(view));
         let (now, charter) = (self.now, self.charter.clone());
         let Some(assembly) = &mut self.assembly else { return };

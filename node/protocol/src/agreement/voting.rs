@@ -127,6 +127,7 @@ impl Agreement {
         }
         let vote = Voice::new(Kind::Vote, (place, content.value.digest()), self.me, self.tools());
         if let Some(assembly) = &mut self.assembly {
+            debug_assert!(assembly.vote.is_none() || acts_late(), "nobody votes twice in a view");
             assembly.vote = Some(vote);
         }
         self.persist();
@@ -215,6 +216,7 @@ impl Agreement {
         }
         let commit = Voice::new(Kind::Commit, (place, locked.lock.value), self.me, self.tools());
         if let Some(assembly) = &mut self.assembly {
+            debug_assert!(assembly.lock_view() >= place.view, "a commit stands behind its lock");
             assembly.commit = Some(commit);
         }
         self.persist();

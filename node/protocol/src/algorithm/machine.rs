@@ -3,6 +3,7 @@
 use crate::agreement::{Certificate, Credentials};
 use crate::core::Core;
 use crate::masks::{Lie, Masks};
+use crate::message::Message;
 use crate::node::{Disk, Input, Snapshot};
 use crate::settings::Settings;
 use crate::{PeerIx, Time};
@@ -16,7 +17,7 @@ pub(crate) trait Machine: Send {
     fn handle(&mut self, core: &mut Core, input: Input);
 
     /// A message of `from` was malformed, and is not handled.
-    fn on_refused(&mut self, _core: &mut Core, _from: PeerIx) {}
+    fn on_refused(&mut self, _core: &mut Core, _from: PeerIx, _message: Message) {}
 
     /// Who this participant is to the others, where decisions are signed.
     fn enroll(&mut self, _credentials: Credentials) {}

@@ -9,6 +9,7 @@ pub mod gossip;
 mod kind;
 mod machine;
 pub mod rounds;
+mod traffic;
 pub mod walk;
 
 use privacy::noise::NoiseSource;
@@ -26,6 +27,8 @@ use crate::setup::SetupError;
 use gossip::GossipSettings;
 use rounds::RoundsSettings;
 use walk::WalkSettings;
+
+pub(crate) use rounds::masks::{DIRECTIONS, LEAST_NOISE};
 
 /// Which algorithm, with its own settings.
 #[derive(Debug, Clone)]
@@ -110,6 +113,11 @@ impl Algorithm {
         matches!(self, Self::Rounds(_))
     }
 
+    /// Whether the first assembly of a simulation seats who came.
+    pub(crate) fn seats_who_comes(&self) -> bool {
+        matches!(self, Self::Rounds(settings) if settings.seats_who_comes())
+    }
+
     /// Who mixes with whom, where a schedule says so.
     pub fn schedule(&self) -> Option<&topology::Schedule> {
         match self {
@@ -147,8 +155,24 @@ impl Algorithm {
     /// How well masked rounds of so many members hide a contribution; `None` where there are no masks.
     pub(crate) fn hidden(&self, among: usize) -> Option<rounds::Hidden> {
         match self {
-            Self::Rounds(settings) => settings.masks.map(|masks| masks.hidden(among)),
+            Self::Rounds(settings) => settings.hidden(among),
             Self::Gossip(_) | Self::Walk(_) => None,
+        }
+    }
+
+    /// Looks into masked rounds; `None` where none are made.
+    pub fn looks(&self) -> Option<rounds::Looks> {
+        match self {
+            Self::Rounds(settings) => settings.looks,
+            Self::Gossip(_) | Self::Walk(_) => None,
+        }
+    }
+
+    /// What goes into δ where there was a look into a masked round.
+    pub(crate) fn look_chance(&self) -> f64 {
+        match self {
+            Self::Rounds(settings) => settings.look_chance(),
+            Self::Gossip(_) | Self::Walk(_) => 0.0,
         }
     }
 
@@ -165,6 +189,14 @@ impl Algorithm {
         match self {
             Self::Rounds(settings) => settings.averaged_at(version, rounds),
             Self::Gossip(_) | Self::Walk(_) => None,
+        }
+    }
+
+    /// Whether δ has a part for masks that some members share with some others only.
+    pub(crate) fn splits_masks(&self, nodes: usize) -> bool {
+        match self {
+            Self::Rounds(settings) => settings.split_chance(nodes) > 0.0,
+            Self::Gossip(_) | Self::Walk(_) => false,
         }
     }
 

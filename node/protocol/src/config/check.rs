@@ -12,6 +12,7 @@ use crate::work::Adjacency;
 /// Everything.
 pub(super) fn all(reader: &Reader<'_>, config: &Config) -> Result<(), ConfigError> {
     algorithm(reader, config)?;
+    late(reader, config)?;
     if !config.algorithm.kind.trains() {
         one_shot(reader, config)?;
     }
@@ -43,6 +44,20 @@ fn algorithm(reader: &Reader<'_>, config: &Config) -> Result<(), ConfigError> {
         return Err(reader.bad("algorithm.tokens", why, None));
     }
     Ok(())
+}
+
+/// Only decisions let anybody in later.
+fn late(reader: &Reader<'_>, config: &Config) -> Result<(), ConfigError> {
+    if !config.late || config.algorithm.kind.has_totals() {
+        return Ok(());
+    }
+    Err(ConfigError::Conflict {
+        first: reader.pair("algorithm.kind", config.algorithm.kind.name()),
+        second: reader.pair("members.late", "true"),
+        why: "nobody decides who is let in".into(),
+        hint: "use `algorithm.kind = \"rounds\"`, or leave `members.late` out".into(),
+        place: reader.place("members.late"),
+    })
 }
 
 /// One-shot averaging has one round, no model, and one value for all records of a node.

@@ -2,7 +2,7 @@
 
 use learn::model::ModelSpec;
 use learn::optimiser::OptimiserSpec;
-use topology::Weights;
+use topology::{ScheduleSpec, Weights};
 
 use super::error::ConfigError;
 use super::read::Reader;
@@ -25,9 +25,16 @@ pub(super) fn check(reader: &Reader<'_>, config: &Config) -> Result<(), ConfigEr
     conflicts.levels()?;
     conflicts.own_noise()?;
     conflicts.correction()?;
+    conflicts.pull()?;
+    conflicts.mixture()?;
     conflicts.words()?;
     conflicts.foreign()?;
     conflicts.steps()
+}
+
+/// Which part of the way to its neighbours a node's model goes in a round: as far as its own gradient with the pull in it would.
+pub(crate) fn pulled(config: &Config) -> f64 {
+    config.algorithm.pull.unwrap_or(0.0) * config.learning_rate * config.local_steps as f64
 }
 
 struct Conflicts<'a> {
@@ -206,6 +213,47 @@ impl Conflicts<'_> {
             return Err(self.conflict(("weights", &self.config.weights.to_string()), pair, why, hint));
         }
         Ok(())
+    }
+
+    /// One step of a fixed matrix goes λ·η of the way to the neighbours.
+    fn pull(&self) -> Result<(), ConfigError> {
+        let Some(pull) = self.config.algorithm.pull else { return Ok(()) };
+        let (algorithm, key, shown) = (&self.config.algorithm, "algorithm.pull", pull.to_string());
+        if !algorithm.kind.mixes_models() {
+            let why = "only models that neighbours mix can be pulled towards each other";
+            let hint = "use `algorithm.kind = \"gossip\"`";
+            return Err(self.conflict(self.kind().as_pair(), (key, &shown), why, hint));
+        }
+        let steps = algorithm.mixing_steps.to_string();
+        let others = [
+            ("algorithm.mixing_steps", steps.as_str(), algorithm.mixing_steps > 1),
+            ("algorithm.accelerate", "true", algorithm.accelerate),
+            ("algorithm.correction", "\"d2\"", algorithm.correction != Correction::None),
+            ("algorithm.schedule", "", algorithm.schedule != ScheduleSpec::Fixed),
+        ];
+        if let Some((other, value, _)) = others.into_iter().find(|(.., used)| *used) {
+            let why =
+                "the pull is one step along a fixed graph in each round; more would make the models one";
+            return Err(self.conflict((other, value), (key, &shown), why, "leave one of them out"));
+        }
+        if pulled(self.config) > 1.0 {
+            let why = "a round would go past the neighbours: `algorithm.pull` · `learning_rate` · `local_steps` must be at most 1";
+            let rate = self.config.learning_rate.to_string();
+            let hint = "use a smaller `learning_rate` and more `rounds`";
+            return Err(self.conflict(("learning_rate", &rate), (key, &shown), why, hint));
+        }
+        Ok(())
+    }
+
+    /// Weights of single records are told to a server.
+    fn mixture(&self) -> Result<(), ConfigError> {
+        let has_models = self.config.algorithm.kind.has_server() && self.config.clusters.slots > 1;
+        if !self.config.clusters.mixture || has_models {
+            return Ok(());
+        }
+        let why = "weights of records move every model that a node sends: it is there to compare with, at a server that is told all";
+        let hint = "use `algorithm.kind = \"fedavg\"` and `clusters.slots` above 1, or leave it out";
+        Err(self.conflict(self.kind().as_pair(), ("clusters.mixture", "true"), why, hint))
     }
 
     /// What is remembered of releases, and bits beside them, are real numbers; private choices have no price in masked rounds yet.

@@ -80,6 +80,20 @@ pub enum HostileKind {
     HugeWords,
     /// Masked rounds: its words that should be zero are not, and it says that a mask which it shares with another is to blame.
     FalseMask,
+    /// Masked rounds: two of its numbers are half the ring.
+    HalfWords,
+    /// Masked rounds: it adds huge numbers to sums that it passes on.
+    ChangedSum,
+    /// Masked rounds: its numbers are huge, and it says that a stream which it shares with another is to blame.
+    FalseStream,
+    /// Masked rounds: its numbers are huge, and it states that it sent others.
+    FalseSums,
+    /// Masked rounds: its numbers are huge, and it states nothing where they are looked into.
+    NoProjections,
+    /// Masked rounds: its numbers are huge, and it does not open its draw where they are looked into.
+    NoDraw,
+    /// Masked rounds: five times as long as an honest contribution can be.
+    LongWords,
 }
 
 impl HostileKind {
@@ -89,6 +103,13 @@ impl HostileKind {
             Self::FalseZeros => Some(Lie::FalseZeros),
             Self::HugeWords => Some(Lie::HugeWords),
             Self::FalseMask => Some(Lie::FalseMask),
+            Self::HalfWords => Some(Lie::HalfWords),
+            Self::ChangedSum => Some(Lie::ChangedSum),
+            Self::FalseStream => Some(Lie::FalseStream),
+            Self::FalseSums => Some(Lie::FalseSums),
+            Self::NoProjections => Some(Lie::NoProjections),
+            Self::NoDraw => Some(Lie::NoDraw),
+            Self::LongWords => Some(Lie::LongWords),
             _ => None,
         }
     }
@@ -117,6 +138,13 @@ const WORDS: &[(&str, HostileKind)] = &[
     ("false-zeros", HostileKind::FalseZeros),
     ("huge-words", HostileKind::HugeWords),
     ("false-mask", HostileKind::FalseMask),
+    ("half-words", HostileKind::HalfWords),
+    ("changed-sum", HostileKind::ChangedSum),
+    ("false-stream", HostileKind::FalseStream),
+    ("false-sums", HostileKind::FalseSums),
+    ("no-projections", HostileKind::NoProjections),
+    ("no-draw", HostileKind::NoDraw),
+    ("long-words", HostileKind::LongWords),
 ];
 
 /// A kind by its number.

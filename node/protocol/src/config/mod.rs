@@ -27,6 +27,7 @@ mod table;
 #[cfg(test)]
 mod tests;
 
+pub(crate) use differing::pulled;
 pub use error::{ConfigError, Place};
 pub use faults::{Crash, Faults, Partition, Slow};
 pub use hostile::{Hostile, HostileKind};
@@ -99,6 +100,8 @@ pub struct Config {
     pub tolerate: Option<usize>,
     /// How many participants may be hostile; `None`: as many as can be borne.
     pub hostile: Option<u32>,
+    /// Whether a quorum begins without the others, who are let in when they come.
+    pub late: bool,
     /// Whether the members train nothing and answer questions only.
     pub questions_only: bool,
     /// How long to wait.
@@ -112,6 +115,8 @@ pub struct Config {
 pub struct AlgorithmConfig {
     /// `rounds`, `gossip`, `walk`, `mean`; in the simulator also `alone`, `central`, `local`, `fedavg`.
     pub kind: AlgorithmKind,
+    /// `gossip`: λ, how strongly each node's model is pulled towards its neighbours'; `None`: all are to have one.
+    pub pull: Option<f64>,
     /// `gossip`, `mean`: mixing steps per contribution.
     pub mixing_steps: usize,
     /// `gossip`, `mean`: Chebyshev acceleration.
@@ -215,6 +220,8 @@ pub struct PrivacyConfig {
     pub colluders: usize,
     /// Fewest honest members whose noise hides a contribution to a masked round.
     pub least: usize,
+    /// How often a coin says to look into a masked round; `None`: by the size of the model.
+    pub inspect: Option<f64>,
     /// Words of a grid.
     pub grid: GridChoice,
     /// L: largest coordinate on a grid, in clip norms; `None`: by the size of a batch.
@@ -259,6 +266,8 @@ pub struct ClustersConfig {
     pub choice_noise: f64,
     /// Record level: clip norm of a record's losses.
     pub loss_clip: f64,
+    /// To compare: whether nodes weigh the models record by record (FedEM).
+    pub mixture: bool,
 }
 
 /// Local training at node level, in words of a config. The default is empty, for reading into.
@@ -349,6 +358,7 @@ impl Config {
             local: LocalConfig::default(),
             tolerate: None,
             hostile: None,
+            late: false,
             questions_only: false,
             timeouts: Timeouts::default(),
             faults: Faults::default(),

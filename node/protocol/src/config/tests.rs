@@ -53,6 +53,7 @@ const EACH: &[(&str, &[&str])] = &[
     ("optimiser.radius=5", &[]),
     ("optimiser.momentum=0.5", &["optimiser.kind=momentum"]),
     ("algorithm.kind=gossip", &[]),
+    ("algorithm.pull=0.5", &["algorithm.kind=gossip"]),
     ("algorithm.mixing_steps=4", &[]),
     ("algorithm.accelerate=true", &[]),
     ("algorithm.schedule=random-matching", &[]),
@@ -80,6 +81,7 @@ const EACH: &[(&str, &[&str])] = &[
     ("privacy.noise=discrete", &[]),
     ("privacy.colluders=3", &["privacy.masking=pairwise"]),
     ("privacy.least=5", &["privacy.masking=pairwise"]),
+    ("privacy.inspect=0.5", &["privacy.masking=pairwise"]),
     ("privacy.grid=64", &["privacy.noise=discrete"]),
     ("privacy.largest=7", &["privacy.noise=discrete"]),
     ("personal.kind=proximal", &[]),
@@ -92,13 +94,19 @@ const EACH: &[(&str, &[&str])] = &[
     ("clusters.choices=5", &[]),
     ("clusters.choice_noise=9", &[]),
     ("clusters.loss_clip=2", &[]),
+    (
+        "clusters.mixture=true",
+        &["algorithm.kind=fedavg", "clusters.slots=3", "privacy.adjacency=node", "privacy.epsilon=inf"],
+    ),
     ("local.proximal=0.1", &["privacy.adjacency=node"]),
     ("local.scaffold=true", &["privacy.adjacency=node", "privacy.target=local"]),
     ("local.look_ahead=0.1", &["privacy.adjacency=node"]),
     ("members.hostile=1", &[]),
+    ("members.late=true", &[]),
     ("questions.only=true", &[]),
     ("timeouts.resend=20ms", &[]),
     ("timeouts.silence=3", &[]),
+    ("timeouts.slow=20s", &[]),
     ("timeouts.give_up=5min", &[]),
     ("faults.drop_prob=0.1", &[]),
     ("faults.duplicate_prob=0.1", &[]),
@@ -345,6 +353,12 @@ fn state_that_no_analysis_covers_is_refused() {
         refused(&[&kind, "average=0.5"], &["average = 0.5", "algorithm.kind = \"rounds\""]);
     }
     refused(&["average=1.5"], &["average = 1.5", "from 0 to 1"]);
+    refused(&["algorithm.pull=0.5"], &["algorithm.pull = 0.5", "algorithm.kind = \"gossip\""]);
+    let pull = ["algorithm.kind=gossip", "algorithm.pull=0.5"];
+    refused(&[&pull[..], &["algorithm.mixing_steps=2"]].concat(), &["make the models one"]);
+    refused(&[&pull[..], &["learning_rate=3"]].concat(), &["learning_rate = 3", "at most 1"]);
+    refused(&[&pull[..], &["algorithm.schedule=random-matching"]].concat(), &["fixed graph"]);
+    refused(&["clusters.mixture=true", "clusters.slots=2"], &["clusters.mixture = true", "fedavg"]);
     for fine in [
         &[node, "local.scaffold=true", "privacy.epsilon=inf"][..],
         &["algorithm.kind=fedavg", "algorithm.sample=5", "average=0.5"],

@@ -4,6 +4,7 @@ use privacy::event::DpEvent;
 use serde::{Deserialize, Serialize};
 
 use super::declared::Declared;
+use super::renewed::Renewed;
 use crate::values::Digest;
 use crate::{PeerIx, Time};
 
@@ -52,6 +53,8 @@ pub enum RunEvent {
         /// Whether its noise comes from a private source from now on.
         private_noise: bool,
     },
+    /// The members accepted a renewed swarm file and go on from the last decision; written by the driver before the first line of what follows.
+    Renewed(Box<Renewed>),
     /// What a node declares about itself, for its own report; written by the driver at every start.
     Declared(Box<Declared>),
     /// What a member is called: as the swarm file says, or as the member said over a channel that its key secures.
@@ -204,6 +207,9 @@ pub enum RunEvent {
         hop: u32,
         /// The new generation.
         generation: u32,
+        /// The generation of the copy from which it goes on; none where that is the public first model.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        copy_of: Option<u32>,
     },
     /// A peer sent something that it must not send.
     PeerFault {
@@ -234,6 +240,18 @@ pub enum RunEvent {
         among: u32,
         /// With how many it shares streams.
         neighbours: u32,
+    },
+    /// Masked rounds: a round was looked into. What it cost a node that added data is a [`Released`](Self::Released) of its own.
+    Inspected {
+        /// Round.
+        round: u32,
+        /// The epoch that began with what was found.
+        epoch: u32,
+        /// Whether its total was too long; else a coin said so.
+        forced: bool,
+        /// Who was thrown out for it.
+        #[serde(default, skip_serializing_if = "Vec::is_empty")]
+        named: Vec<PeerIx>,
     },
     /// Lines of the node's own log that could not be read when it was put together with others.
     LostLines {

@@ -5,6 +5,7 @@ pub(crate) mod event;
 mod merge;
 mod order;
 mod read;
+mod renewed;
 #[cfg(test)]
 mod testing;
 
@@ -13,3 +14,4 @@ pub use event::{FaultKind, LogLine, RunEvent};
 pub use merge::Merge;
 pub use order::{Part, Place, by_round};
 pub use read::{How, Log, Lost, ReadError, Reader};
+pub use renewed::Renewed;

@@ -54,14 +54,16 @@ impl RunEvent {
             Self::Released { round, .. } | Self::Refused { round, .. } | Self::Missed { round, .. } => {
                 (*round, Part::Contribution)
             }
-            Self::RoundDone { round, .. } | Self::RoundBroken { round, .. } | Self::Mixed { round, .. } => {
-                (*round, Part::End)
-            }
+            Self::RoundDone { round, .. }
+            | Self::RoundBroken { round, .. }
+            | Self::Inspected { round, .. }
+            | Self::Mixed { round, .. } => (*round, Part::End),
             Self::Held { hop, .. } | Self::Offered { hop, .. } | Self::TokenRestarted { hop, .. } => {
                 (*hop, Part::Beginning)
             }
             Self::Run { .. }
             | Self::Resumed { .. }
+            | Self::Renewed(_)
             | Self::Declared(_)
             | Self::Named { .. }
             | Self::PeerFault { .. }

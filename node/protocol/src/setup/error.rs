@@ -74,6 +74,12 @@ pub enum SetupError {
     /// A budget that cannot be met.
     #[error("cannot find the noise for the budget")]
     Budget(#[from] PlanError),
+    /// A renewal that this run cannot have.
+    #[error("the run cannot be renewed so: {what}")]
+    Renewal {
+        /// Why.
+        what: String,
+    },
     /// A limit of this node alone that cannot be kept.
     #[error("this node cannot take part within its own limit")]
     OwnLimit(#[source] PlanError),
@@ -149,6 +155,7 @@ impl Hint for SetupError {
             Self::Clip(error) | Self::Grid(error) => error.hint(),
             Self::Budget(error) | Self::OwnLimit(error) => error.hint(),
             Self::External(error) => error.hint(),
+            Self::Renewal { .. } => None,
             Self::TooLongForAll { most, .. } => {
                 Some(format!("use a model of at most {most} parameters, or leave `robust.tolerate` out"))
             }

@@ -10,12 +10,14 @@ mod external;
 mod mechanism;
 mod plan;
 mod recommend;
+mod renewed;
 mod step;
 
 pub use error::SetupError;
 pub use external::ExternalError;
 pub(crate) use external::ZEROS;
 pub use recommend::recommended;
+pub use renewed::Renewals;
 
 use std::sync::Arc;
 
@@ -294,7 +296,9 @@ impl Setup {
             largest_norm = f64::INFINITY;
         }
         settings.algorithm = settings.algorithm.with_message_noise(&config, contribution_noise);
-        settings.mechanism = mechanism::mechanism(&config, &work, parameters, sizes)?;
+        settings.certify |= settings.algorithm.looks().is_some_and(|looks| looks.own > 0.0);
+        settings.mechanism =
+            mechanism::mechanism(&config, &work, (parameters, settings.algorithm.looks().is_some()), sizes)?;
         (settings.release, settings.budget, settings.largest_norm) =
             (plan.release, plan.budget, largest_norm);
         let (work, train) = (Arc::new(work), Arc::<[Dataset]>::from(train));

@@ -67,12 +67,19 @@ pub fn carry_out(
     job: &Job,
     noise: &mut dyn NoiseSource,
 ) -> Result<Computed, TrainError> {
-    match &job.mechanism {
+    let computed = match &job.mechanism {
         Mechanism::Grid(on) if job.only_noise => {
             let contribution = Given::Words(work.noise_alone(job, on, noise));
             let nothing = DpEvent::Sequence { events: Vec::new() };
-            Ok(Computed { round: job.round, contribution, release: nothing, loss: None })
+            Computed { round: job.round, contribution, release: nothing, loss: None }
         }
-        _ => work.contribute(desk, job, noise),
-    }
+        _ => work.contribute(desk, job, noise)?,
+    };
+    Ok(match (&job.mechanism, computed.contribution) {
+        (Mechanism::Grid(on), Given::Words(words)) => {
+            let contribution = Given::Words(words.with_noise_behind(on.behind, &on.mechanism, noise));
+            Computed { contribution, ..computed }
+        }
+        (_, contribution) => Computed { contribution, ..computed },
+    })
 }

@@ -27,6 +27,8 @@ pub struct OnGrid {
     pub mechanism: GridGaussian,
     /// What a sum is divided by, beside the number of contributions, to be a mean over records; 1 at node level. `None`: the total itself is wanted.
     pub divisor: Option<f64>,
+    /// Words of pure noise behind the numbers: for looks into a round, one for each direction.
+    pub behind: usize,
 }
 
 impl Mechanism {

@@ -120,3 +120,10 @@ pub struct Computed {
     /// Loss before the step on the node's own data; not private. `None` for `mean`, or if it was not asked for.
     pub loss: Option<f64>,
 }
+
+impl Computed {
+    /// Whether there are data in it: noise alone costs nothing.
+    pub fn has_data(&self) -> bool {
+        !matches!(&self.release, DpEvent::Sequence { events } if events.is_empty())
+    }
+}

@@ -74,7 +74,7 @@ pub(crate) fn gossip(graph: Arc<Graph>, steps: usize) -> (GossipSettings, Arc<Mi
 }
 
 pub(crate) fn walk(kernel: MixingMatrix, starts: Vec<PeerIx>) -> Algorithm {
-    Algorithm::Walk(WalkSettings { kernel: Arc::new(kernel), starts })
+    Algorithm::Walk(WalkSettings::new(Arc::new(kernel), starts))
 }
 
 pub(crate) struct Net {

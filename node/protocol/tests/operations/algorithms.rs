@@ -39,7 +39,7 @@ pub(crate) fn settings(name: &str) -> Settings {
         }
         _ => {
             let kernel = Arc::new(WalkKernel::Lazy.matrix(&graph).unwrap());
-            (Algorithm::Walk(WalkSettings { kernel, starts: vec![0, 2] }), ROUNDS * NODES as u32)
+            (Algorithm::Walk(WalkSettings::new(kernel, vec![0, 2])), ROUNDS * NODES as u32)
         }
     };
     Settings {
@@ -58,7 +58,7 @@ pub(crate) fn settings(name: &str) -> Settings {
         largest_norm: 1000.0,
         mechanism: protocol::work::Mechanism::Reals,
         budget: budget(),
-        timeouts: Timeouts { resend: 10_000, silence: 100_000, give_up: 20_000_000 },
+        timeouts: Timeouts { resend: 10_000, silence: 100_000, slow: 0, give_up: 20_000_000 },
         hostile: protocol::agreement::hostile_by_default(NODES),
         certify: true,
     }

@@ -129,7 +129,7 @@ fn a_record_that_was_under_way_when_a_vote_was_saved_is_charged_after_a_crash() 
         let asked: Vec<Output> = std::iter::from_fn(|| back.poll_output()).collect();
         let reserve = asked.iter().find_map(reserve_of).unwrap();
         for from in (0..NODES as u32).filter(|&from| from != other) {
-            let held = agreement::ReserveHeld { reserve: Some(reserve) };
+            let held = agreement::ReserveHeld { reserve: Some(reserve), seen: Default::default() };
             let body = Say::Agreement(Agreed(Arc::new(agreement::Message::ReserveHeld(held)))).into();
             let message = Message { run: settings.run, round: 0, step: 0, body, numbers: None };
             back.handle(now, Input::Received { from, message });

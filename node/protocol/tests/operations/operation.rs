@@ -131,7 +131,7 @@ fn set_counters(body: &mut Body, to: u32) {
         Body::Rounds(Say::Key(told)) => told.key[..4].copy_from_slice(&to.to_le_bytes()),
         Body::Walk(walk::Say::Over { token }) => *token = to,
         // Statements are signed: what is changed in them is refused, which other tests look at.
-        Body::Rounds(Say::Agreement(_) | Say::Fetch { .. }) => {}
+        Body::Rounds(Say::Agreement(_) | Say::Fetch { .. }) | Body::Walk(walk::Say::Agreement(_)) => {}
         Body::Gossip(_) | Body::Nudge | Body::NotYet => {}
     }
 }

@@ -8,7 +8,7 @@ use protocol::agreement::{
 
 const MADE_UP: f32 = 666.0;
 
-fn outsiders(swarm: &Swarm, node: PeerIx) -> usize {
+pub(crate) fn outsiders(swarm: &Swarm, node: PeerIx) -> usize {
     swarm.count(|event| matches!(event, RunEvent::Roster { members, .. } if !members.contains(&node)))
 }
 
@@ -203,7 +203,8 @@ fn high_views_and_epochs_and_lone_calls_stop_nobody() {
         _ => None,
     });
     for from in 0..3 {
-        let held = Statement::ReserveHeld(protocol::agreement::ReserveHeld { reserve });
+        let held =
+            Statement::ReserveHeld(protocol::agreement::ReserveHeld { reserve, seen: Default::default() });
         double.handle(Time(swarm.settings.timeouts.resend), Input::Received { from, message: say(held) });
     }
     while let Some(output) = double.poll_output() {
@@ -313,8 +314,14 @@ fn a_false_accusation_costs_an_honest_member_nothing() {
         let accuse = |standing: &mut protocol::agreement::Standing| {
             let round = standing.next_round.saturating_sub(1);
             let trouble = Some(Trouble { kind: TroubleKind::Malformed, with: 0, step: 0 });
-            standing.rounds =
-                vec![RoundRecord { round, steps: Vec::new(), total: None, trouble, opened: None }];
+            standing.rounds = vec![RoundRecord {
+                round,
+                steps: Vec::new(),
+                total: None,
+                trouble,
+                opened: None,
+                shown: None,
+            }];
         };
         if from == 6
             && let Some(lie) = agreement(&message.body).and_then(|said| liar.standing(said, accuse))

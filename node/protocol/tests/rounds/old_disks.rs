@@ -89,3 +89,116 @@ fn who_is_not_heard_to_reserve_adds_no_data_and_holds_nobody_up() {
         |event: &RunEvent| matches!(event, RunEvent::Refused { reason, .. } if reason.contains("reserve"));
     assert_eq!(swarm.count(refused) as u64, 40 - first_block(40));
 }
+
+/// What a node has reserved, as its disk says.
+fn own_reserve(swarm: &Swarm, node: u32) -> u64 {
+    let held = &swarm.saved[node as usize].as_ref().unwrap().reserves.held;
+    held.iter().find(|held| held.by == node).map_or(0, |held| held.records)
+}
+
+/// A backup so young that the reserve is still the same: how many records were made since, and whether anything vouches for the disk.
+#[test]
+fn a_folder_restored_within_its_reserve_is_known_by_what_the_others_saw() {
+    for (lost, unsure) in [(3, false), (20, false), (1, true), (2, true)] {
+        let mut settings = counted();
+        settings.rounds = 6_400;
+        let mut swarm = Swarm::new(settings);
+        // Just after a block was asked for: the next is more than sixty records away.
+        run_to(&mut swarm, 1, 100);
+        let before = own_reserve(&swarm, 1);
+        while own_reserve(&swarm, 1) == before {
+            swarm.run_until(swarm.now + 100);
+        }
+        let backup = (swarm.saved[1].clone(), swarm.records[1]);
+        let reserve = own_reserve(&swarm, 1);
+        let kept = swarm.records[1];
+        run_to(&mut swarm, 1, kept + lost);
+        swarm.crash(1);
+        assert_eq!(own_reserve(&swarm, 1), reserve, "the reserve has not changed");
+        let real = swarm.records[1];
+        (swarm.saved[1], swarm.records[1]) = backup;
+        if unsure {
+            swarm.come_back_with(1, protocol::Disk::Unsure);
+        } else {
+            swarm.come_back(1);
+        }
+        let before = released(&swarm, 1);
+        while released(&swarm, 1) < before + 10 {
+            swarm.run_until(swarm.now + 1_000);
+        }
+        let again = released(&swarm, 1) - real;
+        let charged = swarm.records[1] - again;
+        assert!((real..=real + 3).contains(&charged), "{charged} charged, {real} made, {kept} kept");
+        let in_budget = spent(&swarm, 1) - again;
+        // Up to two rounds are not settled.
+        assert!((real - 2..=real + 5).contains(&in_budget), "{in_budget} in the budget of {real}");
+        let proven =
+            swarm.count(|event| matches!(event, RunEvent::PeerFault { fault: FaultKind::Proven, .. }));
+        assert_eq!(proven, 0, "it signed nothing twice");
+    }
+}
+
+/// One of four says that it saw the node two hundred rounds later: that is no reason to charge anything, and where the disk is old it is one voice of three.
+#[test]
+fn a_liar_about_what_it_saw_costs_nothing() {
+    let mut swarm = Swarm::new(counted());
+    swarm.fate = Box::new(|_, from, _, message| {
+        if from == 3
+            && let Body::Rounds(Say::Agreement(said)) = &mut message.body
+            && let agreement::Message::ReserveHeld(held) = &*said.0
+        {
+            let seen = agreement::Seen { begun: 1 << 30, done: 1 << 30 };
+            let lie = agreement::Message::ReserveHeld(agreement::ReserveHeld { seen, ..*held });
+            *said = Agreed(Arc::new(lie));
+        }
+        true
+    });
+    for records in [30, 60, 90] {
+        run_to(&mut swarm, 1, records);
+        swarm.crash(1);
+        swarm.run_until(swarm.now + 30_000);
+        swarm.come_back(1);
+    }
+    swarm.run();
+    swarm.assert_all_done_and_equal(0..4);
+    let (records, released) = (swarm.records[1], released(&swarm, 1));
+    assert!(records - released <= 3, "{records} records, {released} released, 3 crashes");
+}
+
+/// Who adds nothing makes no record with which its place would be on disk: it is not taken for an old disk when it comes back.
+#[test]
+fn a_node_whose_budget_is_spent_comes_back_as_it_was() {
+    let mut settings = counted();
+    settings.budget[0].limit = 40.0;
+    let mut swarm = Swarm::new(settings);
+    // That it rests for good is on disk; what comes after is not.
+    let rests = |swarm: &Swarm| swarm.saved[1].clone().filter(|saved| saved.reserves.idle == u32::MAX);
+    let promised = loop {
+        swarm.run_until(swarm.now + 100);
+        if let Some(saved) = rests(&swarm) {
+            break saved;
+        }
+    };
+    swarm.run_until(swarm.now + 200_000);
+    let (records, spent_before) = (swarm.records[1], spent(&swarm, 1));
+    assert!((30..=40).contains(&records), "{records}");
+    swarm.saved[1] = Some(promised);
+    swarm.crash(1);
+    swarm.run_until(swarm.now + 30_000);
+    swarm.come_back(1);
+    swarm.run();
+    swarm.assert_all_done_and_equal(0..4);
+    assert_eq!((swarm.records[1], spent(&swarm, 1)), (records, spent_before));
+}
+
+#[test]
+fn a_whole_swarm_that_was_restarted_goes_on_from_what_it_saved() {
+    let mut swarm = Swarm::new(settings(4, 40));
+    swarm.run_until(30_000);
+    (0..4).for_each(|node| swarm.crash(node));
+    let before = swarm.count(|event| matches!(event, RunEvent::RoundDone { .. }));
+    assert!(before > 4);
+    (0..4).for_each(|node| swarm.come_back(node));
+    swarm.run();
+    swarm.assert_all_done_and_equal(0..4);
+}

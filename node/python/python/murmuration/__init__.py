@@ -8,9 +8,10 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from ._core import Graph, __version__, gdp_delta, gdp_epsilon
 from ._errors import MurmurError
-from .documents import Document, audit, report
 from .events import (
     Event,
     approximate,
@@ -25,17 +26,34 @@ from .events import (
 )
 from .questions import Account, Answer, account, calibrate, compare, convert
 from .pairs import Pairwise, pairwise
-from .node import Node, read_model, save_initial
 from .runs import Run, read, simulate
 from .trainers import Function, Trainer, serve
 
 
-def __getattr__(name: str) -> object:
-    """Adapters and callbacks are loaded when they are first asked for: they need packages of their own."""
-    if name in ("flower", "jax", "log", "sklearn", "torch"):
-        from importlib import import_module
+if TYPE_CHECKING:
+    from .documents import Document, audit, report
+    from .node import Node, read_model, save_initial
 
+#: What starts processes, and where it is: its modules take longer to load than all else.
+_LATER = {
+    "Document": "documents",
+    "audit": "documents",
+    "report": "documents",
+    "Node": "node",
+    "read_model": "node",
+    "save_initial": "node",
+}
+
+
+def __getattr__(name: str) -> object:
+    """Adapters and callbacks are loaded when they are first asked for: they need packages of their own. So are nodes."""
+    from importlib import import_module
+
+    if name in ("flower", "jax", "log", "sklearn", "torch"):
         return import_module(f".{name}", __name__)
+    if name in _LATER:
+        globals()[name] = found = getattr(import_module(f".{_LATER[name]}", __name__), name)
+        return found
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
 
 

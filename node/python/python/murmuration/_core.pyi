@@ -44,6 +44,7 @@ def ask(
 def pairwise(
     question: str, graph: Graph | None = None, *, threads: int = 0, progress: Progress | None = None
 ) -> tuple[Pairs, dict[str, npt.NDArray[np.float64]]]: ...
+def nodes_of(toml: tuple[str, str] | None, set: list[str]) -> int: ...
 def simulate(
     toml: tuple[str, str] | None,
     set: list[str],

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+from importlib import import_module
 from typing import Any
+
+from ._errors import MurmurError
 
 
 class _Losses:
@@ -24,15 +27,20 @@ class _Losses:
         pass
 
 
+def _writer_of_tensorboard() -> Any:
+    for module in ("torch.utils.tensorboard", "tensorboardX"):
+        try:
+            return import_module(module).SummaryWriter
+        except ImportError:
+            continue
+    raise MurmurError("nothing here writes for TensorBoard", "pip install tensorboardX, or torch with tensorboard")
+
+
 class TensorBoard(_Losses):
     """Scalars for TensorBoard, by ``torch.utils.tensorboard`` or ``tensorboardX``."""
 
     def __init__(self, folder: str) -> None:
-        try:
-            from torch.utils.tensorboard import SummaryWriter
-        except ImportError:
-            from tensorboardX import SummaryWriter
-        self._writer = SummaryWriter(folder)
+        self._writer = _writer_of_tensorboard()(folder)
 
     def scalar(self, name: str, value: float, step: int) -> None:
         self._writer.add_scalar(f"murmur/{name}", value, step)

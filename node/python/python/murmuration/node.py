@@ -115,7 +115,8 @@ class Node:
                 else:
                     yield found
         finally:
-            lines.close()
+            # The node is waited for, and the loop goes on meanwhile.
+            await asyncio.to_thread(lines.close)
 
     def stop(self) -> None:
         """Asks it to stop and waits for it."""

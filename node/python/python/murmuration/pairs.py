@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from . import _core
 from ._core import Graph
 from ._errors import MurmurError
-from .questions import bar, rounded_up, situation, table_html
+from .questions import Networkx, bar, rounded_up, situation, table_html
 
 if TYPE_CHECKING:
     import numpy as np
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 
 def pairwise(
-    graph: Graph | str | None = None,
+    graph: Graph | str | Networkx | None = None,
     *,
     analysis: str,
     rounds: int = 1,
@@ -44,7 +44,7 @@ def pairwise(
 ) -> Pairwise:
     """How much each node can learn about each other node.
 
-    ``graph`` is a :class:`Graph` or its description; instead of one, ``schedule`` with ``nodes``, or ``path`` for a walk that was made.
+    ``graph`` is a :class:`Graph`, its description, or a graph of networkx; instead of one, ``schedule`` with ``nodes``, or ``path`` for a walk that was made.
     There is no default ``analysis``: a figure without its theorem means nothing. Without the GIL; ctrl-c ends it.
 
     >>> import murmuration as mm

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from html import escape
-from typing import Any
+from typing import Any, Protocol
 
 from . import _core
 from ._core import Graph
@@ -101,22 +101,34 @@ def _line(done: int, all: int) -> None:
     print(f"\r{done}/{all}", end=end, file=sys.stderr, flush=True)
 
 
-def situation(options: dict[str, Any], graph: Graph | str | None) -> tuple[dict[str, Any], Graph | None]:
+class Networkx(Protocol):
+    """A graph of networkx, or what looks like one."""
+
+    @property
+    def nodes(self) -> Any: ...
+    @property
+    def edges(self) -> Any: ...
+
+
+def situation(options: dict[str, Any], graph: Graph | str | Networkx | None) -> tuple[dict[str, Any], Graph | None]:
     """The options that describe a situation, as its JSON form; a graph at hand goes beside it."""
     given = {name: value for name, value in options.items() if value is not None}
     for name in ("path", "watcher", "coalition"):
         if name in given:
             value = given[name]
             given[name] = [int(value)] if isinstance(value, int) else [int(node) for node in value]
-    if isinstance(graph, Graph):
+    if isinstance(graph, str):
+        return {**given, "topology": graph}, None
+    if graph is None or isinstance(graph, Graph):
         return given, graph
-    if graph is not None:
-        given["topology"] = graph
-    return given, None
+    if not (hasattr(graph, "nodes") and hasattr(graph, "edges")):
+        hint = "give a description such as \"hypercube:64\", a Graph, or a graph of networkx"
+        raise MurmurError(f"{type(graph).__name__} is no graph", hint)
+    return given, Graph.from_networkx(graph)
 
 
 def calibrate(
-    graph: Graph | str | None = None,
+    graph: Graph | str | Networkx | None = None,
     *,
     epsilon: float,
     delta: float,

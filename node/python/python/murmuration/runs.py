@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import re
 import warnings
 from collections.abc import Callable, Mapping
 from os import PathLike, fspath
@@ -39,21 +38,12 @@ def simulate(
     trainers = None
     if trainer is not None:
         flags.insert(0, "model.kind=external")
-        nodes = int((set or {}).get("nodes") or _nodes(toml))
-        made = [trainer(node) for node in range(nodes)]
+        made = [trainer(node) for node in range(_core.nodes_of(toml, flags))]
         trainers = [(json.dumps(one.hello()), one.answer) for one in made]
     found = _core.simulate(toml, flags, out=out, threads=threads, progress=bar(progress), trainers=trainers)
     for node, trouble in found["troubles"][:5]:
         warnings.warn(f"node {node}: {trouble}; its contribution was zeros and noise", RuntimeWarning, stacklevel=2)
     return Run(found["columns"], json.loads(found["result"]), found["config"], found["folder"], found["model"])
-
-
-def _nodes(toml: tuple[str, str] | None) -> int:
-    """How many nodes a configuration has, as the program reads it."""
-    found = re.search(r"^\s*nodes\s*=\s*(\d+)", toml[0], re.MULTILINE) if toml else None
-    if found is None:
-        raise MurmurError("how many nodes are to be simulated?", 'give set={"nodes": 8}')
-    return int(found[1])
 
 
 def read(run: str | PathLike[str]) -> Run:

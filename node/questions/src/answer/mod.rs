@@ -5,12 +5,14 @@ mod number;
 mod searched;
 mod survey;
 mod table;
+mod words;
 
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
 pub use searched::{distinct, frequent};
 pub use survey::{category, responses};
+pub use words::in_words;
 
 use crate::kinds::root::Decoder;
 use crate::kinds::survival::{Times, log_rank};
@@ -132,6 +134,13 @@ pub struct Answers {
     pub hidden: usize,
     /// Tests between groups.
     pub tests: Vec<Test>,
+}
+
+/// The answer of a question that is asked alone.
+#[must_use]
+pub fn single(answer: Answer) -> Answers {
+    let line = Line { group: Vec::new(), index: 0, answers: vec![answer] };
+    Answers { lines: vec![line], hidden: 0, tests: Vec::new() }
 }
 
 /// A noisy sum beside its plan, ready to be read.

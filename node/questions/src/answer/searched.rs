@@ -33,7 +33,7 @@ pub fn distinct(question: &Distinct, empty: usize) -> Answer {
     match question.answer(empty as f64) {
         None => Answer::none("more values than buckets can tell apart"),
         Some(found) => Answer {
-            value: Some(Figure::Number(found.value)),
+            value: Some(Figure::Number(found.value.max(0.0))),
             low: Some(Figure::Number(found.low)),
             high: Some(Figure::Number(found.high)),
             raw: Some(Figure::Number(found.value)),

@@ -104,6 +104,9 @@ pub struct Columns {
     columns: Vec<Column>,
     /// The column whose value names a person.
     pub person: Option<String>,
+    /// Whether some of the columns say what a model makes of a record: then questions are `FROM model`, and about records to test by.
+    #[serde(default)]
+    pub of_model: bool,
 }
 
 impl Columns {

@@ -6,8 +6,10 @@ use privacy::noise::NoiseSource;
 use sha2::{Digest, Sha256};
 
 use crate::columns::{Cell, Row};
-use crate::kinds::distinct::Distinct;
-use crate::language::ast::Question;
+use crate::kinds::distinct::{BUCKETS, Distinct};
+use crate::language::ast::{Kind, Question};
+use crate::noise::Unit;
+use crate::plan::QuestionPlan;
 
 /// The bucket of a value by a public hash that differs from question to question.
 #[must_use]
@@ -34,6 +36,39 @@ pub struct DistinctResponse<'a> {
     pub distinct: Distinct,
     /// m.
     pub buckets: usize,
+}
+
+impl<'a> DistinctResponse<'a> {
+    /// That of a plan; `None` where it asks for something else.
+    ///
+    /// # Guarantee
+    /// As [`Distinct::new`] for the unit of the plan: a replaced record is one that goes and one that comes, a node so many of them.
+    ///
+    /// # Assumes
+    /// As [`Distinct::new`].
+    #[must_use]
+    pub fn of(plan: &'a QuestionPlan) -> Option<Self> {
+        let Kind::Distinct(column) = plan.question.aggregates.first()?.kind else { return None };
+        let terms = &plan.terms;
+        let epsilon = match terms.unit {
+            Unit::Record | Unit::Person => terms.epsilon,
+            Unit::ReplacedRecord => terms.epsilon / 2.0,
+            Unit::Node { max_records } => terms.epsilon / (2.0 * max_records as f64),
+        };
+        let distinct = Distinct::new(epsilon, BUCKETS, terms.contributors, terms.honest);
+        Some(Self { question: &plan.question, column, distinct, buckets: BUCKETS })
+    }
+
+    /// Residues of a node without records: what it fills at random hides the others.
+    ///
+    /// # Guarantee
+    /// They depend on no data.
+    ///
+    /// # Assumes
+    /// `noise` is private.
+    pub fn noise_alone(&self, noise: &mut dyn NoiseSource) -> Vec<u32> {
+        self.residues(std::iter::empty(), noise)
+    }
 }
 
 impl DistinctResponse<'_> {

@@ -6,13 +6,16 @@ mod distinct;
 pub use chosen::chosen;
 pub use distinct::{DistinctResponse, bucket};
 
+use privacy::mechanisms::KaryResponse;
 use privacy::mechanisms::discrete::{DiscreteGaussian, Fraction};
 use privacy::noise::NoiseSource;
 
+use crate::answer::category;
 use crate::columns::Row;
 use crate::kinds::frequent::Search;
 use crate::language::ast::{Question, TextColumn};
-use crate::plan::{FrequentPlan, PlannedBlock, SumPlan};
+use crate::plan::{FrequentPlan, PlannedBlock, QuestionPlan, SumPlan};
+use crate::refusal::Refusal;
 
 /// The exact sum of a node's records in grid steps. Not to be shown: [`add_noise`] comes next.
 #[must_use]
@@ -100,6 +103,29 @@ fn law(variance: u64) -> DiscreteGaussian {
     DiscreteGaussian::new(variance, 1.0).expect("plans keep variances in range")
 }
 
+/// The response of one person among so many categories.
+///
+/// # Guarantee
+/// ε-DP for whatever the person's record holds, against everybody.
+///
+/// # Assumes
+/// `noise` is private; the person answers once.
+///
+/// # Errors
+/// If ε or the number of categories is refused.
+pub fn respond(
+    plan: &QuestionPlan,
+    categories: usize,
+    row: &Row,
+    noise: &mut dyn NoiseSource,
+) -> Result<usize, Refusal> {
+    let epsilon = plan.terms.epsilon;
+    let refused = |_| Refusal::Epsilon { value: epsilon };
+    let mechanism = KaryResponse::new(epsilon, categories).map_err(refused)?;
+    let category = category(&plan.question, categories, row);
+    Ok(mechanism.release(category, noise).map_err(refused)?.value)
+}
+
 /// A node's counts of the next level of a search, with its part of the noise.
 ///
 /// # Guarantee
@@ -114,6 +140,24 @@ pub fn search_level<'a>(
     rows: impl IntoIterator<Item = &'a Row>,
     noise: &mut dyn NoiseSource,
 ) -> Vec<i64> {
+    let mut counts = level_counts((question, plan, column), search, rows);
+    add_gaussians(plan.node_variance, &mut counts, noise);
+    counts
+}
+
+/// The noise of each count of a search, for those who draw it as they send.
+#[must_use]
+pub fn level_law(plan: &FrequentPlan) -> DiscreteGaussian {
+    law(plan.node_variance)
+}
+
+/// A node's exact counts of the next level of a search, in grid steps. Not to be shown.
+#[must_use]
+pub fn level_counts<'a>(
+    (question, plan, column): (&Question, &FrequentPlan, TextColumn),
+    search: &Search,
+    rows: impl IntoIterator<Item = &'a Row>,
+) -> Vec<i64> {
     let mut counts = vec![0; search.coordinates()];
     for row in rows {
         if question.filter.as_ref().is_some_and(|filter| !filter.holds(row)) {
@@ -125,6 +169,5 @@ pub fn search_level<'a>(
             counts[at] += 1 << plan.grid.bits;
         }
     }
-    add_gaussians(plan.node_variance, &mut counts, noise);
     counts
 }

@@ -69,7 +69,7 @@ impl Distinct {
         DpEvent::RandomizedResponse { epsilon: self.epsilon, categories: 2 }
     }
 
-    /// The estimate from the number of empty buckets; `None` where no bucket is empty.
+    /// The raw estimate from the number of empty buckets, below 0 where chance filled fewer than it should have; `None` where no bucket is empty.
     #[must_use]
     pub fn answer(&self, empty: f64) -> Option<DistinctAnswer> {
         let m = self.buckets;
@@ -83,10 +83,6 @@ impl Distinct {
         let deviation = (m * (1.0 - share) / share).sqrt();
         let half = half_width_in_deviations() * deviation;
         let speaks = 1.0 - self.stay_silent();
-        Some(DistinctAnswer {
-            value: (load / speaks).max(0.0),
-            low: (load - half).max(0.0),
-            high: (load + half).max(0.0) / speaks,
-        })
+        Some(DistinctAnswer { value: load / speaks, low: load - half, high: (load + half) / speaks })
     }
 }

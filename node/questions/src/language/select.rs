@@ -26,7 +26,7 @@ pub fn parse(text: &str, columns: &Columns) -> Result<Question, Refusal> {
     if text.trim().eq_ignore_ascii_case("describe") {
         return describe::describe(columns);
     }
-    let select = only_select(text)?;
+    let select = only_select(text, columns.of_model)?;
     let names = written::items(text, select.projection.len());
     let groups = groups(&select.group_by, columns)?;
     let mut aggregates = Vec::new();
@@ -64,7 +64,7 @@ pub(super) fn outside(what: &'static str, text: impl ToString) -> Refusal {
     Refusal::Outside { what, text: text.to_string() }
 }
 
-fn only_select(text: &str) -> Result<sqlparser::ast::Select, Refusal> {
+fn only_select(text: &str, of_model: bool) -> Result<sqlparser::ast::Select, Refusal> {
     let mut statements = Parser::new(&GenericDialect {})
         .with_recursion_limit(DEEPEST)
         .try_with_sql(text)
@@ -88,7 +88,7 @@ fn only_select(text: &str) -> Result<sqlparser::ast::Select, Refusal> {
     if canonical(&select) != text {
         return Err(outside("a clause of this SELECT", text));
     }
-    check_source(&select)?;
+    check_source(&select, of_model)?;
     Ok(*select)
 }
 
@@ -112,16 +112,19 @@ fn canonical(select: &sqlparser::ast::Select) -> String {
 }
 
 /// `FROM swarm`, or `FROM model` where predictions are columns; exactly one, without joins or aliases.
-fn check_source(select: &sqlparser::ast::Select) -> Result<(), Refusal> {
+fn check_source(select: &sqlparser::ast::Select, of_model: bool) -> Result<(), Refusal> {
     let [table] = select.from.as_slice() else {
         return Err(outside("more than one source", canonical(select)));
     };
     let name = table.to_string();
     let is_plain = matches!(table.relation, TableFactor::Table { .. }) && table.joins.is_empty();
-    if is_plain && ["swarm", "model"].iter().any(|known| name.eq_ignore_ascii_case(known)) {
-        return Ok(());
+    match (is_plain, name.eq_ignore_ascii_case("swarm"), name.eq_ignore_ascii_case("model")) {
+        (true, true, _) if !of_model => Ok(()),
+        (true, _, true) if of_model => Ok(()),
+        (true, true, _) => Err(Refusal::Source { of_model }),
+        (true, _, true) => Err(Refusal::Source { of_model }),
+        _ => Err(outside("a source other than `swarm`", name)),
     }
-    Err(outside("a source other than `swarm`", name))
 }
 
 fn groups(clause: &GroupByExpr, columns: &Columns) -> Result<Vec<Levels>, Refusal> {

@@ -87,9 +87,11 @@ impl Survey {
         let signal = 1.0 - self.beta;
         let value = (dot(&centred, &kernel.times(&centred)) - dot(&self.counts, &diagonal))
             / (n * (n - 1.0) * signal * signal);
-        let shares = crate::clean::nonnegative(&self.histogram());
-        let variance = u_variance(kernel, &shares, self.beta, n);
-        Estimate::new(value, variance.max(0.0).sqrt())
+        // Shares made non-negative lie closer together than the answers do, which alone would promise too much.
+        let raw = self.histogram();
+        let cleaned = crate::clean::nonnegative(&raw);
+        let variance = |shares: &[f64]| u_variance(kernel, shares, self.beta, n);
+        Estimate::new(value, variance(&raw).max(variance(&cleaned)).max(0.0).sqrt())
     }
 
     /// G = A − (β/k)(row sums + column sums) + (β/k)²·ΣA.

@@ -6,6 +6,7 @@
 mod expect;
 mod route;
 
+use privacy::event::DpEvent;
 use serde::{Deserialize, Serialize};
 
 pub use expect::{Expectation, expectations, records_per_group};
@@ -215,7 +216,7 @@ fn planned(block: Block, terms: &Terms, shape: Shape) -> Result<PlannedBlock, Re
     let sensitivity = block.sensitivity() * factor;
     let noise = terms.noise(sensitivity, shape.blocks)?;
     let finest = Grid::finest(shape.records, block.largest(), noise);
-    let squared = |bits: u32| (block.squared_sensitivity(bits) * factor * factor).next_up();
+    let squared = |bits: u32| block.squared_change(bits, terms.unit, factor);
     let (grid, node_variance) = sampled(finest, terms, shape.blocks, squared)?;
     let coordinates = block.coordinates() as usize;
     let noise = released(node_variance, terms, grid);
@@ -282,6 +283,24 @@ impl QuestionPlan {
             Method::Response(plan) => (plan.categories, 1),
         };
         Summary { coordinates: coordinates as u64, blocks: blocks as u64 }
+    }
+
+    /// What it costs: the event that a ledger records.
+    ///
+    /// # Guarantee
+    /// It prices at most (ε, δ) of the terms.
+    ///
+    /// # Assumes
+    /// As [`plan`].
+    ///
+    /// # Errors
+    /// As [`Terms::kappa`].
+    pub fn event(&self) -> Result<DpEvent, Refusal> {
+        match self.method {
+            Method::Sum(_) | Method::Frequent(_) => self.terms.event(),
+            // Of each of them that much is known: ε and no δ.
+            Method::Distinct | Method::Response(_) => Ok(DpEvent::PureDp { epsilon: self.terms.epsilon }),
+        }
     }
 
     /// The analysis behind its ε.

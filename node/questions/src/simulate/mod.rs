@@ -2,16 +2,14 @@
 
 mod truth;
 
-use privacy::mechanisms::KaryResponse;
 use privacy::noise::NoiseSource;
 
-use crate::answer::{self, Answer, Answers, Figure, Line};
+use crate::answer::{self, Answer, Answers, Figure, single};
 use crate::columns::Row;
 use crate::contribution::{self, DistinctResponse};
-use crate::kinds::distinct::{BUCKETS, Distinct};
+use crate::kinds::distinct::BUCKETS;
 use crate::kinds::frequent::Search;
 use crate::language::ast::{Kind, TextColumn};
-use crate::noise::Unit;
 use crate::plan::{FrequentPlan, Method, QuestionPlan, SumPlan};
 use crate::refusal::Refusal;
 
@@ -37,11 +35,6 @@ pub fn simulate(
         Method::Distinct => Ok(single(distinct(plan, nodes, noise))),
         Method::Response(response) => responded(plan, response.categories, nodes, noise).map(single),
     }
-}
-
-fn single(answer: Answer) -> Answers {
-    let line = Line { group: Vec::new(), index: 0, answers: vec![answer] };
-    Answers { lines: vec![line], hidden: 0, tests: Vec::new() }
 }
 
 fn summed(
@@ -113,18 +106,8 @@ fn distinct(
     nodes: &Nodes<'_>,
     noise: &mut dyn FnMut(usize) -> Box<dyn NoiseSource>,
 ) -> Answer {
-    let Some(Kind::Distinct(column)) = plan.question.aggregates.first().map(|a| &a.kind) else {
-        return Answer::none("nothing was asked");
-    };
-    let terms = &plan.terms;
-    // A replaced record is one that goes and one that comes; a node so many of them.
-    let epsilon = match terms.unit {
-        Unit::Record | Unit::Person => terms.epsilon,
-        Unit::ReplacedRecord => terms.epsilon / 2.0,
-        Unit::Node { max_records } => terms.epsilon / (2.0 * max_records as f64),
-    };
-    let distinct = Distinct::new(epsilon, BUCKETS, terms.contributors, terms.honest);
-    let response = DistinctResponse { question: &plan.question, column: *column, distinct, buckets: BUCKETS };
+    let Some(response) = DistinctResponse::of(plan) else { return Answer::none("nothing was asked") };
+    let distinct = response.distinct;
     let mut total = vec![0_u32; BUCKETS];
     for (at, rows) in nodes.iter().enumerate() {
         let own = response.residues(rows.iter().copied(), noise(at).as_mut());
@@ -144,17 +127,11 @@ fn responded(
     noise: &mut dyn FnMut(usize) -> Box<dyn NoiseSource>,
 ) -> Result<Answer, Refusal> {
     let epsilon = plan.terms.epsilon;
-    let mechanism =
-        KaryResponse::new(epsilon, categories).map_err(|_| Refusal::Epsilon { value: epsilon })?;
     let mut counts = vec![0_u64; categories];
     for (at, rows) in nodes.iter().enumerate() {
         let mut source = noise(at);
         for row in rows {
-            let category = answer::category(&plan.question, categories, row);
-            let report = mechanism
-                .release(category, source.as_mut())
-                .map_err(|_| Refusal::Epsilon { value: epsilon })?;
-            counts[report.value] += 1;
+            counts[contribution::respond(plan, categories, row, source.as_mut())?] += 1;
         }
     }
     let mut answer = answer::responses(&plan.question, epsilon, &counts)?;

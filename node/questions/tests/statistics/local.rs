@@ -13,7 +13,7 @@ use questions::plan::{Method, plan};
 use super::data::{columns, records};
 
 const PEOPLE: usize = 2_000;
-const SURVEYS: u64 = 200;
+const SURVEYS: u64 = 500;
 
 fn asked(text: &str, epsilon: f64) -> (Vec<Row>, impl Fn(u64) -> Answer) {
     let columns =
@@ -38,7 +38,7 @@ fn asked(text: &str, epsilon: f64) -> (Vec<Row>, impl Fn(u64) -> Answer) {
     (rows, survey)
 }
 
-/// 200 surveys: a true coverage of 95 % has a deviation of 1.5 %; 90 % is missed by chance once in a thousand times.
+/// 500 surveys: a true coverage of 95 % has a deviation of 0.97 %; 92 % is missed by chance once in a thousand times.
 fn coverage(survey: &impl Fn(u64) -> Answer, truth: &[f64]) -> f64 {
     let (mut held, mut all) = (0_u64, 0_u64);
     for seed in 0..SURVEYS {
@@ -77,7 +77,7 @@ fn medians_of_responses_are_covered_at_least() {
         .collect();
     values.sort_by(f64::total_cmp);
     let share = coverage(&survey, &[values[PEOPLE / 2 - 1]]);
-    assert!(share >= 0.90, "{share}");
+    assert!(share >= 0.92, "{share}");
 }
 
 /// The interval holds responses and sample, so its target is the law that people are drawn from; with the people fixed
@@ -91,7 +91,7 @@ fn pairs_of_responses_are_covered_at_least() {
     let Some(Figure::Number(first)) = survey(1).value else { panic!("a number") };
     assert!((first - fine).abs() < 0.1, "{first} {fine}");
     let share = coverage(&survey, &[fine]);
-    assert!(share >= 0.90, "{share}");
+    assert!(share >= 0.92, "{share}");
 }
 
 #[test]

@@ -66,6 +66,20 @@ fn histograms() {
     covers("SELECT histogram(region), histogram(chol, 10) FROM swarm");
 }
 
+/// The half-width for all cells at once: so often are all of them within it together.
+#[test]
+fn histograms_are_covered_as_a_whole() {
+    let asked = asked("SELECT histogram(chol, 10) FROM swarm");
+    let truth = asked.truth()[0].raw.as_ref().expect("a figure").numbers();
+    let held = |seed: &u64| {
+        let answer = asked.answers(*seed).swap_remove(0);
+        let half = answer.more["simultaneous"];
+        answer.raw.expect("a figure").numbers().iter().zip(&truth).all(|(y, truth)| (y - truth).abs() <= half)
+    };
+    let share = (0..SEEDS).filter(held).count() as f64 / SEEDS as f64;
+    assert!((0.92..=0.98).contains(&share), "{share}");
+}
+
 #[test]
 fn quantiles_of_whole_numbers_and_of_bins() {
     let columns = columns(&DECLARED);

@@ -28,7 +28,10 @@ fn table(case: &Case<'_>, compare: &mut Comparison) -> Outcome {
     let cleaned = nonnegative(&table.concat());
     let expected: Vec<f64> = rows(&case["nonnegative"]).concat();
     all_near(compare, &cleaned, &expected.into());
-    let found = crosstab::association(&table, number(&case["noise"])).unwrap();
+    let Some(found) = crosstab::association(&table, number(&case["noise"])) else {
+        compare.holds(case["cramers_v"].is_null(), "too thin for V");
+        return Ok(());
+    };
     near(compare, found.cramers_v, &case["cramers_v"]);
     let shape = &case["merged_shape"];
     compare.holds(found.shape == (whole(&shape[0]) as usize, whole(&shape[1]) as usize), "shape");

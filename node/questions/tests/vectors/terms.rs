@@ -44,7 +44,11 @@ fn terms(case: &Value) -> Terms {
         delta: number(&case["delta"]),
         contributors: whole(&case["contributors"]),
         honest: whole(&case["honest"]),
-        trust: if case["trust"] == "gossip" { Trust::Gossip } else { Trust::Masked },
+        trust: match case["trust"].as_str() {
+            Some("gossip") => Trust::Gossip,
+            Some("local") => Trust::Local,
+            _ => Trust::Masked,
+        },
         unit: Unit::Record,
     }
 }
@@ -83,7 +87,7 @@ fn plan(case: &Case<'_>, compare: &mut Comparison) -> Outcome {
 fn root(case: &Case<'_>, compare: &mut Comparison) -> Outcome {
     let case = case.0;
     let bins = whole(&case["bins"]) as usize;
-    all_near(compare, &root::coefficients(bins)[..6], &case["coefficients"]);
+    all_near(compare, &root::coefficients(bins)[..bins.min(6)], &case["coefficients"]);
     near(compare, root::sensitivity(bins), &case["sensitivity"]);
     let decoder = root::Decoder::ideal(bins);
     near(
@@ -102,9 +106,10 @@ fn integers(case: &Case<'_>, compare: &mut Comparison) -> Outcome {
         let feature = questions::blocks::mean_feature(bounds.share(number(&case["mean"]["value"])), bits);
         all_near(compare, &feature.map(|x| x as f64), &case["mean"]["feature"]);
     } else {
-        let column = root::integer_column(whole(&case["bins"]) as usize, bits);
+        let bins = whole(&case["bins"]) as usize;
+        let column = root::integer_column(bins, bits);
         let expected: Vec<i64> = list(&case["column_0"]).iter().map(|&x| x as i64).collect();
-        compare.holds(column[..8] == expected, "column");
+        compare.holds(column[..bins.min(8)] == expected, "column");
         let squared = root::squared_sensitivity(&column);
         compare.holds(squared == u128::from(whole(&case["squared_sensitivity"])), "squared sensitivity");
     }
@@ -139,8 +144,11 @@ fn distinct(case: &Case<'_>, compare: &mut Comparison) -> Outcome {
     near(compare, question.stay_silent(), &case["stay_silent"]);
     near(compare, question.filled_by_the_honest(), &case["filled_by_the_honest"]);
     near(compare, question.filled_by_one_node(), &case["filled_by_one_node"]);
-    let answer = question.answer(number(&case["empty"])).unwrap();
-    all_near(compare, &[answer.value, answer.low, answer.high], &case["answer"]);
+    // Where no bucket is empty nothing can be said.
+    match question.answer(number(&case["empty"])) {
+        Some(answer) => all_near(compare, &[answer.value, answer.low, answer.high], &case["answer"]),
+        None => compare.holds(case["answer"].is_null(), "an answer"),
+    }
     Ok(())
 }
 

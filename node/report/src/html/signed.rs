@@ -5,8 +5,8 @@ use maud::{Markup, html};
 use super::{list, ticks};
 use crate::belief::percent;
 use crate::document::Report;
-use crate::number::{given, loss};
-use crate::words;
+use crate::number::{given, loss, shortened};
+use crate::{own, words};
 
 /// Members up to which each has a line on the first page.
 const MOST_MEMBERS: usize = 16;
@@ -73,6 +73,7 @@ fn data(report: &Report) -> Markup {
                 @if let Some(apart) = node.kept_apart.filter(|&apart| apart > 0) { ", and " (apart) " kept apart to judge by" }
                 @if let Some(persons) = node.persons { "; of " (persons) " persons" }
             }
+            @if let Some(own) = &node.personal { dt { "Own models" } dd { (own::told(own)) } }
             @if let Some(data) = &node.data { dt { "Data" } dd { code { (data) } } }
             @if let Some(digest) = &node.data_digest { dt { "Digest of the data" } dd { code { (digest) } } }
         } @else {
@@ -88,7 +89,7 @@ fn data(report: &Report) -> Markup {
 
 fn program(report: &Report) -> Markup {
     let head = &report.head;
-    let number = |value: Option<f64>| value.map_or_else(|| "none".into(), given);
+    let number = |value: Option<f64>| value.map_or_else(|| "none".into(), shortened);
     html! {
         dt { "Protection" } dd {
             "noise multiplier " (number(head.noise_multiplier)) ", sampling rate " (number(head.sampling_rate)) ", clip norm " (given(head.clip_norm)) ", "

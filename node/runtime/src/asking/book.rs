@@ -24,6 +24,9 @@ pub struct Entry {
     pub epsilon: f64,
     /// δ of it.
     pub delta: f64,
+    /// Whether it is ε-differentially private, and no Gaussian.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub pure: bool,
     /// Who asked.
     pub asker: String,
     /// SHA-256 of the records that it was answered from.
@@ -41,7 +44,7 @@ pub struct Entry {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Outcome {
-    /// The total, as the members hold it.
+    /// The totals one behind the other, as the members hold them.
     Answered(Vec<f32>),
     /// Nothing, and why. It is charged.
     Broken(String),

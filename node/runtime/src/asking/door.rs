@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use protocol::Hint;
-use protocol::work::question::Ask;
+use protocol::work::question::{Ask, Total};
 use serde::{Deserialize, Serialize};
 use tokio::io::{AsyncBufReadExt, AsyncReadExt, AsyncWriteExt};
 use tokio::net::{TcpListener, TcpStream};
@@ -28,7 +28,12 @@ pub enum Call {
     /// What is left to be asked.
     Left,
     /// The answer to a question.
-    Ask(Ask),
+    Ask {
+        /// Text and public numbers.
+        ask: Ask,
+        /// The file of the model that it is about.
+        model: Option<PathBuf>,
+    },
 }
 
 /// What the node says.
@@ -39,12 +44,8 @@ pub enum Reply {
     Left(f64),
     /// The answer.
     Answered {
-        /// Members that took part.
-        members: usize,
-        /// Members that added records.
-        givers: usize,
-        /// The noisy sum in grid steps of the plan for so many members.
-        sum: Vec<i64>,
+        /// The totals of the question, one after the other.
+        totals: Vec<Total>,
         /// Whether it is an earlier answer, which costs nothing.
         stored: bool,
         /// ε that is left at this node.

@@ -11,6 +11,6 @@ pub use book::{Book, BookError, Entry, Outcome, look};
 pub use door::{Call, CallError, Reply, call};
 pub(crate) use door::{Door, Wish};
 pub use respondent::{Account, Respondent, Table};
-pub use rules::{Decline, Rules};
+pub use rules::{Agreed, Decline, Rules};
 pub(crate) use said::LONGEST;
 pub use said::{Known, Offer, Opinion, Said};

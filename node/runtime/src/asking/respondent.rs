@@ -2,14 +2,16 @@
 
 use std::fmt;
 use std::path::PathBuf;
-use std::sync::Arc;
+use std::sync::{Arc, LazyLock};
 
-use protocol::work::Adjacency;
-use protocol::work::question::{Ask, Members};
+use learn::schema::Schema;
+use protocol::work::question::{Ask, Exam, Judged, Members, Rows, ready};
 use questions::columns::{Columns, Row};
 use questions::contribution::chosen;
+use questions::noise::Unit;
+use questions::refusal::Refusal;
 
-use super::Rules;
+use super::{Agreed, Rules};
 use crate::data_ledger::{DataLedger, DataLedgerError, Use};
 
 /// Everything that a node needs to answer.
@@ -17,12 +19,14 @@ use crate::data_ledger::{DataLedger, DataLedgerError, Use};
 pub struct Respondent {
     /// What the members declared.
     pub columns: Arc<Columns>,
+    /// The schema behind the columns, which models must share.
+    pub schema: Arc<Schema>,
     /// The node's own records; none where it holds no table.
     pub table: Option<Arc<Table>>,
     /// What it allows.
     pub rules: Rules,
-    /// What the members agreed to protect.
-    pub protected: Adjacency,
+    /// What the members agreed on.
+    pub agreed: Agreed,
     /// Who is asked.
     pub members: Members,
     /// The ledger of the data set, over all runs.
@@ -37,6 +41,8 @@ pub struct Table {
     pub persons: Option<Vec<Vec<u8>>>,
     /// SHA-256 of all.
     pub digest: String,
+    /// Those by which models are tested, or why there are none.
+    pub exam: Result<Exam, String>,
 }
 
 /// Records are private: they are never printed.
@@ -74,16 +80,47 @@ pub(crate) enum Unpaid {
 }
 
 impl Respondent {
-    /// The records that count: drawn once with the node's own key, and kept.
-    pub(crate) fn rows(&self, ask: &Ask, key: &[u8]) -> Arc<[Row]> {
-        let Some(table) = &self.table else { return Arc::new([]) };
-        let kept = chosen(table.rows.len(), table.persons.as_deref(), ask.unit, key);
-        kept.into_iter().map(|at| table.rows[at].clone()).collect()
+    /// The records that count: drawn once with the node's own key, and kept. What a model makes of them is computed where they are needed.
+    pub(crate) fn rows(&self, ask: &Ask, judged: Option<Arc<Judged>>, key: Vec<u8>) -> Rows {
+        let Some(table) = self.table.clone() else { return ready(Vec::new()) };
+        let unit = ask.unit;
+        Arc::new(LazyLock::new(Box::new(move || match judged {
+            Some(judged) => table.judged(&judged, unit, &key),
+            None => table.chosen(unit, &key),
+        })))
+    }
+
+    /// The columns that a question may use.
+    ///
+    /// # Errors
+    /// Classes of a model that no column can have.
+    pub(crate) fn columns(&self, judged: Option<&Judged>) -> Result<Arc<Columns>, Refusal> {
+        match judged {
+            Some(judged) => judged.columns(&self.columns).map(Arc::new),
+            None => Ok(self.columns.clone()),
+        }
     }
 
     /// SHA-256 of the records.
     pub(crate) fn digest(&self) -> &str {
         self.table.as_ref().map_or("", |table| &table.digest)
+    }
+}
+
+impl Table {
+    fn chosen(&self, unit: Unit, key: &[u8]) -> Vec<Row> {
+        let kept = chosen(self.rows.len(), self.persons.as_deref(), unit, key);
+        kept.into_iter().map(|at| self.rows[at].clone()).collect()
+    }
+
+    /// Of the records to test by, those that count.
+    fn judged(&self, judged: &Judged, unit: Unit, key: &[u8]) -> Vec<Row> {
+        let Ok(exam) = &self.exam else { return Vec::new() };
+        let person = |persons: &Vec<Vec<u8>>| -> Vec<Vec<u8>> {
+            exam.rows().iter().map(|&row| persons[row as usize].clone()).collect()
+        };
+        let persons = self.persons.as_ref().map(person);
+        judged.rows(exam, &self.rows, &chosen(exam.rows().len(), persons.as_deref(), unit, key))
     }
 }
 

@@ -37,6 +37,18 @@ pub enum Said {
         /// The model of that question.
         model: Vec<f32>,
     },
+    /// Asks the asker for the model that its question is about.
+    FetchModel {
+        /// Which question.
+        id: [u8; 16],
+    },
+    /// The answer to [`Said::FetchModel`].
+    Model {
+        /// Of which question.
+        id: [u8; 16],
+        /// The file.
+        bytes: Vec<u8>,
+    },
 }
 
 /// A question.

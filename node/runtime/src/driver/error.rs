@@ -87,6 +87,15 @@ pub enum DriverError {
     /// Members that cannot decide anything.
     #[error("the members cannot decide together")]
     Credentials(#[from] protocol::agreement::CredentialsError),
+    /// A renewed swarm file that this node does not go on with.
+    #[error(transparent)]
+    Declined(super::Declined),
+    /// A renewed swarm file that does not follow from the one before.
+    #[error("the swarm file does not go on from the run as it was")]
+    Renewal(#[from] crate::renewals::Unfit),
+    /// Settings that follow from the swarm file.
+    #[error(transparent)]
+    Setup(#[from] protocol::SetupError),
     /// The others did not come.
     #[error("waited {waited} s in vain for {missing}")]
     Alone {
@@ -106,6 +115,9 @@ impl Hint for DriverError {
     fn hint(&self) -> Option<String> {
         match self {
             Self::Identity(error) => error.hint(),
+            Self::Declined(error) => error.hint(),
+            Self::Renewal(error) => error.hint(),
+            Self::Setup(error) => error.hint(),
             Self::Ledger(error) => error.hint(),
             Self::Book(error) => error.hint(),
             Self::Network(error) => error.hint(),

@@ -6,7 +6,7 @@ use libp2p::{Multiaddr, PeerId};
 use protocol::{Input, Message};
 use tokio::time::Instant;
 
-use super::{Driver, DriverError, Stage, begun_now};
+use super::{Driver, DriverError, Stage, begun_now, terms};
 use crate::gathering::{SignedRoster, Step};
 use crate::identity::Roster;
 use crate::network::{Event, Link};
@@ -48,6 +48,13 @@ impl Driver {
                 self.complain(format!("turned {who} away: {reason}"));
                 Ok(())
             }
+            Event::Unreached { peer, tried } => {
+                let name = self.names.get(&peer).cloned().unwrap_or_else(|| peer.to_string());
+                self.complain(format!(
+                    "cannot reach {name}: tried {tried}. If it runs, a firewall or a router is between: open its port, or run `murmur relay` where both can call, and give both `--relay ADDR`"
+                ));
+                Ok(())
+            }
             Event::Garbled { address, times } => {
                 self.on_garbled(&address, times);
                 Ok(())
@@ -67,7 +74,7 @@ impl Driver {
     fn on_garbled(&mut self, address: &Multiaddr, times: u32) {
         let often = if times == 1 { String::new() } else { format!(" ({times} times so far)") };
         self.complain(format!(
-            "somebody at {address} does not know the secret of this swarm{often}: another swarm on this network, another swarm file, or no murmur node"
+            "somebody at {address} does not know the secret of this swarm{often}: another swarm on this network, another swarm file, an older murmur, or no murmur node"
         ));
     }
 
@@ -170,7 +177,7 @@ impl Driver {
 
     fn on_refused(&mut self, peer: PeerId, refusal: Refusal, reason: String) -> Result<(), DriverError> {
         // Nobody is stopped by what one other says.
-        if refusal == Refusal::Duplicate && self.twins.on_refused(peer, self.setup.settings.nodes) {
+        if refusal == Refusal::Duplicate && self.twins.on_refused(peer, self.members) {
             return Err(DriverError::Twin(reason));
         }
         self.complain(format!("refused by {peer}: {reason}"));
@@ -215,11 +222,15 @@ impl Driver {
     }
 
     fn begin_fresh(&mut self, roster: SignedRoster) -> Result<(), DriverError> {
-        let begun = begun_now(roster);
+        let mut begun = begun_now(roster);
+        match &self.course {
+            Some(course) => begun = course.begun(begun),
+            None => begun.part.terms = Some(terms::founding(&self.setup, &begun.roster)?),
+        }
         self.keeper.begin(begun.clone());
         tracing::info!(members = begun.roster.len(), roster = %begun.roster.digest(), "the run begins");
         for peer in self.links.keys().copied().collect::<Vec<_>>() {
-            if begun.roster.position(&peer).is_none() {
+            if begun.places().position(&peer).is_none() {
                 let reason = format!("the run has begun with {} other members", begun.roster.len());
                 self.say(peer, Frame::Refuse(Refusal::Closed, reason));
                 self.links.remove(&peer);

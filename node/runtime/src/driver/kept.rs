@@ -13,7 +13,8 @@ use crate::identity::replace_owner_only;
 /// Its name in the folder of the node. As secret as the data: only the owner may read it.
 const FILE: &str = "state.safetensors";
 
-/// The state of a node, and what of it is on disk.
+/// The state of a node, and what of it is on disk. By default nothing, nowhere.
+#[derive(Default)]
 pub(crate) struct Kept {
     path: PathBuf,
     pub(crate) state: NodeState,

@@ -5,10 +5,12 @@
 
 mod asking;
 mod complaints;
+mod course;
 mod early;
 mod error;
 mod events;
 mod glimpse;
+mod hostile;
 mod journal;
 mod keeper;
 mod kept;
@@ -30,7 +32,8 @@ use std::time::Duration;
 use libp2p::{Multiaddr, PeerId};
 use protocol::agreement::DecisionFile;
 use protocol::log::Declared;
-use protocol::{Input, LogLine, RunEvent, Setup};
+use protocol::masks::Lie;
+use protocol::{Input, Setup};
 use tokio::sync::watch;
 use tokio::time::Instant;
 
@@ -43,17 +46,21 @@ use crate::swarm_file::SwarmFile;
 use crate::wire::Limits;
 use asking::Asking;
 use complaints::Complaints;
+use course::Course;
+pub use course::Declined;
 use early::Early;
 pub use error::DriverError;
 use glimpse::Glimpses;
 pub use glimpse::{Glimpse, Seen};
+use hostile::Lies;
+pub use hostile::{Mouth, MouthOf};
 use journal::Journal;
 use keeper::Keeper;
 use kept::Kept;
 use names::Names;
 pub use noise::{Danger, SeededNoises};
 use noise::{MessageNoise, fresh_masks};
-use opening::{Opened, begun_now, forgotten, gathering, running, standing};
+use opening::{Opened, begun_now, forgotten, gathering, network_settings, running, standing};
 use session::{Clock, Session};
 pub use status::{Phase, Status};
 use twins::Twins;
@@ -143,6 +150,11 @@ pub struct Driver {
     twins: Twins,
     asking: Asking,
     stays: bool,
+    lies: Lies,
+    /// Where the swarm file was renewed.
+    course: Option<Course>,
+    /// How many members there are now.
+    members: usize,
 }
 
 /// Before or after the start.
@@ -166,38 +178,22 @@ impl Driver {
     pub fn start(options: Options) -> Result<Self, DriverError> {
         let Options { swarm, setup, state, listen, peers, mdns, relays, patience, danger, .. } = options;
         let Options { declared, counts, respondent, stays, .. } = options;
-        let Opened { identity, seed, ledger, found, noise, message_noise, journal } =
+        let Opened { identity, seed, ledger, found, noise, message_noise, journal, course } =
             opening::open((&state, counts.as_deref()), (&swarm, &setup), danger)?;
         let me = identity.peer_id();
         let asking = Asking::open(&state, respondent)?;
+        let (members, numbers) = (swarm.nodes, setup.settings.initial.len().max(asking.numbers()));
         let bench = Bench { work: setup.door.clone(), noise, kept: Kept::load(&state)? };
         let waiting = Waiting::new(&peers, mdns, setup.settings.timeouts.give_up);
         let names = Names::of(&swarm.roster, (me, &declared));
-        let (digest, config) = terms::terms(&setup, &swarm.config, message_noise.is_private());
+        let common = (swarm.config.as_str(), &swarm.renewal_digests()[..]);
+        let (digest, config) = terms::terms(&setup, common, message_noise.is_private());
         let gathering = Box::new(gathering(&identity, &swarm, &setup, digest));
-        let network = Network::start(
-            crate::network::Settings {
-                identity,
-                name: declared.name.clone().unwrap_or_default(),
-                secret: swarm.secret,
-                run: swarm.name.clone(),
-                nodes: swarm.nodes,
-                digest,
-                config,
-                schema: Schema::of(&setup.door.form()).into(),
-                limits: Limits::for_model(setup.settings.initial.len().max(asking.numbers())),
-                patience,
-                listen,
-                peers,
-                roster: swarm.roster,
-                mdns,
-                relays: swarm.relays.into_iter().chain(relays).collect(),
-                is_relay: false,
-                announce: Vec::new(),
-            },
-            standing(&found),
-        )?;
-        let fresh = Status::new(me, (swarm.nodes, setup.settings.rounds));
+        let form = (Schema::of(&setup.door.form()).into(), Limits::for_model(numbers));
+        let own = (identity, declared.name.clone().unwrap_or_default(), digest, config);
+        let reach = (listen, peers, mdns, relays, patience);
+        let network = Network::start(network_settings(own, swarm, form, reach), standing(&found))?;
+        let fresh = Status::new(me, (members, setup.settings.rounds));
         let status = Status { notice: forgotten(&found, &state), ..fresh };
         Ok(Self {
             control: network.control(),
@@ -222,7 +218,24 @@ impl Driver {
             twins: Twins::default(),
             asking,
             stays,
+            lies: Lies::default(),
+            course,
+            members,
         })
+    }
+
+    /// The same as a member that lies under masks: for tests of swarms that bear one.
+    #[must_use]
+    pub fn danger_lying(mut self, lie: Lie) -> Self {
+        self.lies.words = Some(lie);
+        self
+    }
+
+    /// The same as a member that says something else than it should.
+    #[must_use]
+    pub fn danger_speaking(mut self, mouth: MouthOf) -> Self {
+        self.lies.mouth = Some(mouth);
+        self
     }
 
     /// To tell the network whom to call.
@@ -324,7 +337,7 @@ impl Driver {
             let round = last.min(self.setup.settings.rounds);
             self.status.send_modify(|status| {
                 status.phase = Phase::Done;
-                status.position = begun.roster.position(&self.me);
+                status.position = begun.places().position(&self.me);
                 status.round = round;
             });
             if !self.stays {
@@ -336,30 +349,33 @@ impl Driver {
 
     fn begin(&mut self, begun: Begun, found: Option<&Found>) -> Result<(), DriverError> {
         let emptied = match &mut self.stage {
-            Stage::Gathering { ledger_has, .. } if ledger_has.records > 0 => {
+            Stage::Gathering { ledger_has, .. }
+                if ledger_has.records > 0 || ledger_has.snapshot.is_some() =>
+            {
                 Some(std::mem::take(&mut **ledger_has))
             }
             _ => None,
         };
         let found = found.or(emptied.as_ref());
-        let me = begun.roster.position(&self.me).ok_or(DriverError::Outsider)?;
+        let me = begun.places().position(&self.me).ok_or(DriverError::Outsider)?;
         let clock = Clock::since(begun.at);
         self.control.begin(running(&begun));
         let begun_at = begun.at;
-        let credentials = terms::credentials(&self.setup, &self.seed, &begun.roster)?;
-        let place = (me, begun.roster);
+        let terms = match begun.part.terms.clone() {
+            Some(terms) => terms,
+            None => terms::founding(&self.setup, &begun.roster)?,
+        };
+        let credentials = terms::credentials(&self.setup, &self.seed, terms)?;
+        let mouth = self.lies.mouth.as_ref().map(|of| of(&self.setup.settings, me, credentials.clone()));
+        let place = (me, begun);
         let noise = self.message_noise.take(me)?;
         let masks = fresh_masks()?;
         let session = Session::new(place, &self.setup.settings, noise, masks, clock, (credentials, found));
+        let session = session.danger_lying(self.lies.words, mouth);
         let stage = std::mem::replace(&mut self.stage, Stage::Running(Box::new(session)));
         let private_noise = self.message_noise.is_private();
-        let line = match found.filter(|found| found.begun.is_some()) {
-            None => self.setup.first_line("libp2p", env!("CARGO_PKG_VERSION"), private_noise),
-            Some(_) => {
-                LogLine { time: clock.now(), node: Some(me), event: RunEvent::Resumed { private_noise } }
-            }
-        };
-        self.journal.append(&line)?;
+        let resumes = found.is_some_and(|found| found.begun.is_some());
+        self.head_lines((me, clock), (resumes, private_noise))?;
         self.declare(me, (clock, begun_at))?;
         self.status.send_modify(|status| {
             status.phase = Phase::Running;

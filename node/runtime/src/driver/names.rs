@@ -7,7 +7,7 @@ use protocol::log::Declared;
 use protocol::{LogLine, PeerIx, RunEvent};
 
 use super::session::Clock;
-use super::{Driver, DriverError, Stage};
+use super::{Course, Driver, DriverError, Stage};
 use crate::swarm_file::Member;
 
 /// Names by identity. What the swarm file says stays: all members agreed on it.
@@ -40,6 +40,24 @@ impl Names {
 }
 
 impl Driver {
+    /// The first lines of a process: how the run began, that it came back, or what was renewed since.
+    pub(super) fn head_lines(
+        &mut self,
+        (me, clock): (PeerIx, Clock),
+        (resumes, private_noise): (bool, bool),
+    ) -> Result<(), DriverError> {
+        let line = |event| LogLine { time: clock.now(), node: Some(me), event };
+        let goes_on = self.course.as_ref().is_some_and(Course::goes_on);
+        let first = if resumes || goes_on {
+            line(RunEvent::Resumed { private_noise })
+        } else {
+            self.setup.first_line("libp2p", env!("CARGO_PKG_VERSION"), private_noise)
+        };
+        self.journal.append(&first)?;
+        let renewed = self.course.as_ref().filter(|_| !resumes).map(Course::lines).unwrap_or_default();
+        renewed.into_iter().try_for_each(|one| self.journal.append(&line(RunEvent::Renewed(Box::new(one)))))
+    }
+
     /// Puts at the head of the log what a report needs to know.
     pub(super) fn declare(&mut self, me: PeerIx, (clock, begun_at): (Clock, u64)) -> Result<(), DriverError> {
         let declared = Declared {

@@ -1,10 +1,13 @@
 //! What a node finds when it starts: its identity, its ledger, its noise; and where it stands then.
 
 use std::path::Path;
+use std::sync::Arc;
 
+use libp2p::Multiaddr;
 use protocol::agreement::Electorate;
-use protocol::{BudgetRule, Setup};
+use protocol::{BudgetRule, Digest, Setup};
 
+use super::course::Course;
 use super::journal::Journal;
 use super::noise::{MessageNoise, noises};
 use super::session::unix_micros;
@@ -12,9 +15,11 @@ use super::worker::Noise;
 use super::{Danger, DriverError};
 use crate::gathering::{Gathering, SignedRoster, Signer};
 use crate::identity::{Identity, Roster, private_folder};
-use crate::ledger::{Begun, Found, Ledger, Owner};
+use crate::ledger::{Begun, Found, Ledger, Owner, Part};
+use crate::network::Patience;
+use crate::schema::Schema;
 use crate::swarm_file::SwarmFile;
-use crate::wire::Standing;
+use crate::wire::{Limits, Standing};
 
 /// What was opened.
 pub(super) struct Opened {
@@ -25,6 +30,8 @@ pub(super) struct Opened {
     pub(super) noise: Noise,
     pub(super) message_noise: MessageNoise,
     pub(super) journal: Journal,
+    /// Where the swarm file was renewed.
+    pub(super) course: Option<Course>,
 }
 
 /// Opens the folder of a node; `counts` is where its records are counted a second time.
@@ -38,12 +45,13 @@ pub(super) fn open(
     let seed = identity.seed().ok_or(DriverError::NoKey)?;
     let run = format!("{} ({})", swarm.name, setup.digest);
     let owner = Owner { identity: identity.peer_id().to_base58(), run };
-    let (ledger, found) = open_ledger((state, counts), &owner, setup)?;
+    let (ledger, mut found) = open_ledger((state, counts), &owner, setup)?;
+    let course = Course::of((swarm, setup), &identity.peer_id(), &mut found)?;
     let (noise, message_noise) = noises(danger)?;
     check_noise(&message_noise, &found, state)?;
     let ledger = ledger.with_seeded_noise(!message_noise.is_private());
     let journal = Journal::open(state)?;
-    Ok(Opened { identity, seed, ledger, found, noise, message_noise, journal })
+    Ok(Opened { identity, seed, ledger, found, noise, message_noise, journal, course })
 }
 
 /// The ledger, which counts in the units of this run's budget.
@@ -100,7 +108,7 @@ pub(super) fn running(begun: &Begun) -> Standing {
 /// The start of a run, now.
 pub(super) fn begun_now(signed: SignedRoster) -> Begun {
     let SignedRoster { roster, attempt, signatures } = signed;
-    Begun { roster, at: unix_micros(), signed: (attempt, signatures) }
+    Begun { roster, at: unix_micros(), signed: (attempt, signatures), part: Part::default() }
 }
 
 /// The search for the others: among the members that the swarm file names, where it does.
@@ -114,10 +122,48 @@ pub(super) fn gathering(
     if swarm.roster.len() != swarm.nodes {
         return fresh;
     }
+    let members = Roster::new(swarm.roster.iter().map(|member| member.peer));
+    if !swarm.renewals.is_empty() {
+        // Nobody is in a renewed run by the word of others: each of its members signs it.
+        return fresh.all_of(Roster::new(swarm.renewals.signers(setup.config.late)));
+    }
     let votes = (0..swarm.nodes as protocol::PeerIx).collect();
     let electorate = Electorate { votes, hostile: setup.settings.hostile };
     // Only `rounds` can begin without some of them.
     let decides = setup.settings.algorithm.is_decided();
     let enough = if decides { electorate.quorum() } else { swarm.nodes };
-    fresh.pinned(Roster::new(swarm.roster.iter().map(|member| member.peer)), enough)
+    let pinned = fresh.pinned(members, enough);
+    if setup.config.late && decides { pinned.late() } else { pinned }
+}
+
+/// Where a node can be reached, whom it calls, relays of its own, and when a link is dead.
+type Reach = (Vec<Multiaddr>, Vec<Multiaddr>, bool, Vec<Multiaddr>, Patience);
+
+/// What the network of a node needs: who it is and what it must agree on with others, the form of what is said, and its reach.
+pub(super) fn network_settings(
+    (identity, name, digest, config): (Identity, String, Digest, String),
+    swarm: SwarmFile,
+    (schema, limits): (Arc<Schema>, Limits),
+    (listen, peers, mdns, relays, patience): Reach,
+) -> crate::network::Settings {
+    crate::network::Settings {
+        identity,
+        name,
+        secret: swarm.secret,
+        run: swarm.name,
+        nodes: swarm.nodes,
+        digest,
+        config,
+        schema,
+        limits,
+        patience,
+        listen,
+        peers,
+        roster: swarm.roster,
+        gone: swarm.renewals.gone(),
+        mdns,
+        relays: swarm.relays.into_iter().chain(relays).collect(),
+        is_relay: false,
+        announce: Vec::new(),
+    }
 }

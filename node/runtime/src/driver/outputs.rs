@@ -61,13 +61,22 @@ impl Driver {
     }
 
     fn on_send(&mut self, to: &[PeerIx], message: &Message) -> Result<(), DriverError> {
-        let Stage::Running(session) = &self.stage else { return Ok(()) };
+        let Stage::Running(session) = &mut self.stage else { return Ok(()) };
         // What was released is in the log before anybody can have it.
         self.journal.flush()?;
-        let sent = send(&session.roster, &self.links, to, message);
+        let (roster, links) = (&session.roster, &self.links);
+        let sent = match &mut session.mouth {
+            None => send(roster, links, to, message),
+            Some(mouth) => {
+                let mut sent = 0;
+                let put = &mut |to, message| sent += send(roster, links, &[to], &message);
+                to.iter().for_each(|&to| mouth.say(to, message.clone(), put));
+                sent
+            }
+        };
         self.status.send_if_modified(|status| {
             status.bytes.0 += sent * message.bytes();
-            status.dropped += to.len() as u64 - sent;
+            status.dropped += (to.len() as u64).saturating_sub(sent);
             false
         });
         Ok(())

@@ -7,12 +7,13 @@ use std::time::{Duration, SystemTime, UNIX_EPOCH};
 use libp2p::PeerId;
 use privacy::noise::NoiseSource;
 use protocol::agreement::{Credentials, DecisionFile, Terms};
-use protocol::masks::Masks;
+use protocol::masks::{Lie, Masks};
 use protocol::{Input, Node, PeerIx, RunId, Settings, Snapshot, Time};
 use tokio::time::Instant;
 
+use super::hostile::Mouth;
 use crate::identity::Roster;
-use crate::ledger::Found;
+use crate::ledger::{Begun, Found};
 
 /// The clock of a run: microseconds since it began at this node, across restarts.
 #[derive(Debug, Clone, Copy)]
@@ -52,7 +53,10 @@ pub(crate) struct Session {
     pub(crate) me: PeerIx,
     /// The name of the run: questions have others.
     pub(crate) run: RunId,
+    /// Everybody who ever was a member, by place.
     pub(crate) roster: Roster,
+    /// The members now, who are asked questions.
+    pub(crate) members: Roster,
     pub(crate) clock: Clock,
     /// Members that said that they have finished.
     pub(crate) finished: BTreeSet<PeerId>,
@@ -64,18 +68,21 @@ pub(crate) struct Session {
     terms: Terms,
     /// Whether it was told to leave.
     pub(crate) leaves: bool,
+    /// What it says instead of what it should, in tests.
+    pub(crate) mouth: Option<Box<dyn Mouth>>,
 }
 
 impl Session {
     /// A participant at its place; with what was found where it comes back.
     pub(crate) fn new(
-        (me, roster): (PeerIx, Roster),
+        (me, begun): (PeerIx, Begun),
         settings: &Settings,
         message_noise: Option<Box<dyn NoiseSource>>,
         masks: Masks,
         clock: Clock,
         (credentials, found): (Credentials, Option<&Found>),
     ) -> Self {
+        let (roster, members) = (begun.places().clone(), begun.members().clone());
         let run = run_id(settings.run, &roster);
         let settings = Arc::new(Settings { run, certify: true, ..settings.clone() });
         let terms = credentials.charter.terms().clone();
@@ -92,13 +99,24 @@ impl Session {
             me,
             run,
             roster,
+            members,
             clock,
             finished: BTreeSet::new(),
             done: None,
             saved,
             terms,
             leaves: false,
+            mouth: None,
         }
+    }
+
+    /// The same as a member that lies, for tests.
+    pub(crate) fn danger_lying(mut self, lie: Option<Lie>, mouth: Option<Box<dyn Mouth>>) -> Self {
+        self.mouth = mouth;
+        if let Some(lie) = lie {
+            self.node = self.node.danger_lying(lie, Time::default());
+        }
+        self
     }
 
     pub(crate) fn handle(&mut self, input: Input) {
@@ -121,7 +139,7 @@ impl Session {
 
     /// Whether everybody who is `linked` has finished too.
     pub(crate) fn is_over_for(&self, linked: impl Fn(&PeerId) -> bool) -> bool {
-        let mut members = self.roster.members().iter();
+        let mut members = self.members.members().iter();
         members.all(|peer| {
             self.roster.position(peer) == Some(self.me) || self.finished.contains(peer) || !linked(peer)
         })

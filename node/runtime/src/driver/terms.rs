@@ -14,31 +14,42 @@ use crate::identity::Roster;
 /// Digest and text of what must be equal; the text is TOML, so that a difference has a name.
 ///
 /// Whether a node's noise is private is among them: a node whose noise can be computed hides nobody, itself or others.
-pub(super) fn terms(setup: &Setup, config: &str, private_noise: bool) -> (Digest, String) {
+pub(super) fn terms(
+    setup: &Setup,
+    (config, renewals): (&str, &[Fingerprint]),
+    private_noise: bool,
+) -> (Digest, String) {
     let mut derived = derived(setup, private_noise);
+    if let Some(last) = renewals.last() {
+        derived.push_str(&format!("[renewal]\nnumber = {}\ndigest = \"{last}\"\n", renewals.len()));
+    }
     if let Some(schema) = &setup.schema {
         derived.push_str(&schema.to_toml());
     }
     (Digest::of_text(&format!("{}\n{derived}", setup.digest)), format!("{config}\n{derived}"))
 }
 
-/// Who this node is when members decide: what all agreed on, and the key of its identity.
-pub(super) fn credentials(
-    setup: &Setup,
-    seed: &[u8; 32],
-    roster: &Roster,
-) -> Result<Credentials, DriverError> {
-    let settings = &setup.settings;
-    let terms = Terms {
+/// What the members agreed on when the run was founded.
+pub(super) fn founding(setup: &Setup, roster: &Roster) -> Result<Terms, DriverError> {
+    // What a renewal changed is no part of it. Members that only answer questions have no rounds, whatever the configuration says.
+    let decided = setup.settings.algorithm.is_decided() && !setup.config.questions_only;
+    Ok(Terms {
         name: setup.config.name.clone(),
         config: Fingerprint::of("murmur config 1", setup.digest.to_string().as_bytes()),
         roster: roster.keys().ok_or(DriverError::NoKey)?,
-        hostile: settings.hostile,
-        rounds: settings.rounds,
-        model: protocol::first_model(settings),
+        hostile: setup.config.hostile_members(),
+        rounds: if decided { setup.config.rounds } else { setup.settings.rounds },
+        model: protocol::first_model(&setup.settings),
         seats: Vec::new(),
-    };
-    Ok(Credentials::new(terms, seed, (settings.timeouts.silence, settings.timeouts.resend))?)
+        continued: None,
+    })
+}
+
+/// Who this node is when members decide: what all agreed on, and the key of its identity.
+pub(super) fn credentials(setup: &Setup, seed: &[u8; 32], terms: Terms) -> Result<Credentials, DriverError> {
+    let settings = &setup.settings;
+    let timeouts = (settings.timeouts.silence, settings.timeouts.resend);
+    Ok(Credentials::new(terms, seed, timeouts)?.within(settings))
 }
 
 fn derived(setup: &Setup, private_noise: bool) -> String {
@@ -84,7 +95,7 @@ mod tests {
     fn one_configuration_with_two_schemas_is_not_the_same_run_and_all_differences_are_named() {
         let with = |columns: &str| {
             let schema = learn::schema::Schema::from_toml(columns, "test").unwrap();
-            terms(&Setup { schema: Some(schema.into()), ..setup(true) }, "", true)
+            terms(&Setup { schema: Some(schema.into()), ..setup(true) }, ("", &[]), true)
         };
         let (a, ours) = with("[columns.a]\nbounds = [0, 1]\n[columns.b]\nbounds = [0, 1]");
         let (b, theirs) = with("[columns.a]\nbounds = [0, 2]\n[columns.c]\nbounds = [0, 1]");
@@ -103,18 +114,19 @@ mod tests {
         assert_eq!(shard.digest, own.digest);
         assert_ne!(shard.work.noise_multiplier, own.work.noise_multiplier);
         let text = shard.config.to_toml();
-        let ((a, ours), (b, theirs)) = (terms(&shard, &text, true), terms(&own, &text, true));
+        let ((a, ours), (b, theirs)) = (terms(&shard, (&text, &[]), true), terms(&own, (&text, &[]), true));
         assert_ne!(a, b);
         let named = crate::network::differences(&ours, &theirs);
         assert!(named.iter().any(|line| line.starts_with("derived.noise_multiplier: ours")), "{named:?}");
-        assert_eq!(terms(&setup(false), &text, true).0, a);
+        assert_eq!(terms(&setup(false), (&text, &[]), true).0, a);
     }
 
     #[test]
     fn a_node_whose_noise_can_be_computed_is_not_of_the_same_run() {
         let setup = setup(false);
         let text = setup.config.to_toml();
-        let ((a, ours), (b, theirs)) = (terms(&setup, &text, true), terms(&setup, &text, false));
+        let ((a, ours), (b, theirs)) =
+            (terms(&setup, (&text, &[]), true), terms(&setup, (&text, &[]), false));
         assert_ne!(a, b);
         let named = crate::network::differences(&ours, &theirs);
         assert_eq!(named, ["derived.private_noise: ours true, theirs false"]);

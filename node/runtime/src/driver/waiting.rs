@@ -75,8 +75,8 @@ impl Driver {
         let here = |peer: &PeerId| *peer == self.me || self.links.contains_key(peer);
         let absent: Vec<String> =
             self.names.agreed().filter(|(peer, _)| !here(peer)).map(|(_, name)| name.clone()).collect();
-        let more = self.setup.settings.nodes.saturating_sub(self.links.len() + 1);
-        let of = self.setup.settings.nodes;
+        let more = self.members.saturating_sub(self.links.len() + 1);
+        let of = self.members;
         let members = if more == 1 { "member" } else { "members" };
         let named = if absent.len() == more && more > 0 {
             format!(" ({})", absent.join(", "))

@@ -12,6 +12,8 @@
 //! (so that member had such a reason), or after a member was gone for `PATIENCE`. Only the last is a guess: a member that had begun alone and
 //! vanished for so long finds the run closed when it returns.
 //!
+//! A renewed swarm begins so with the members that its file names and no others: a signature of each says that it accepts the renewal.
+//!
 //! With exactly as many holders of the swarm file as it has nodes there is never more than one roster, and one attempt.
 
 pub mod hearing;
@@ -27,6 +29,8 @@ pub(crate) use signed::{SignedRoster, Signer};
 
 /// How long to wait for a member that was there and went away before the start, and for pinned ones that have not come.
 pub(crate) const PATIENCE: Duration = Duration::from_secs(30);
+/// As long where members may come late: those who were started at once should begin together.
+pub(crate) const GRACE: Duration = Duration::from_secs(2);
 
 /// The state of the search.
 #[derive(Debug)]
@@ -36,12 +40,15 @@ pub(crate) struct Gathering {
     nodes: usize,
     /// The members, where the swarm file names them, and how many of them are enough to begin.
     pinned: Option<(Roster, usize)>,
+    /// The members who must all sign, where they renewed the swarm file.
+    all: Option<Roster>,
     linked: BTreeSet<PeerId>,
     attempt: u32,
     stand: Option<Roster>,
     heard: BTreeMap<PeerId, (u32, Roster, Vec<u8>)>,
     /// How long a member of our roster has been away.
     away: Duration,
+    patience: Duration,
 }
 
 /// What to do next.
@@ -60,11 +67,13 @@ impl Gathering {
             signer,
             nodes,
             pinned: None,
+            all: None,
             linked: BTreeSet::new(),
             attempt: 0,
             stand: None,
             heard: BTreeMap::new(),
             away: Duration::ZERO,
+            patience: PATIENCE,
         }
     }
 
@@ -73,6 +82,25 @@ impl Gathering {
     pub(crate) fn pinned(mut self, roster: Roster, enough: usize) -> Self {
         self.pinned = Some((roster, enough));
         self
+    }
+
+    /// Once enough are here, the others are not waited for: they may come later.
+    #[must_use]
+    pub(crate) fn late(mut self) -> Self {
+        self.patience = GRACE;
+        self
+    }
+
+    /// For a renewed swarm: these must all sign, and nobody else counts.
+    #[must_use]
+    pub(crate) fn all_of(mut self, roster: Roster) -> Self {
+        self.all = Some(roster);
+        self
+    }
+
+    /// Whether a roster can be one of this run.
+    fn fits(&self, roster: &Roster) -> bool {
+        self.all.as_ref().map_or(roster.len() == self.nodes, |all| all == roster)
     }
 
     pub(crate) fn on_linked(&mut self, peer: PeerId) -> Vec<Step> {
@@ -94,11 +122,15 @@ impl Gathering {
 
     /// A peer says that the run has begun. That counts where all have signed it, this node among them, or where it is the pinned roster.
     pub(crate) fn on_running(&mut self, said: SignedRoster) -> Option<Step> {
+        let mine = said.roster.position(&self.me).is_some();
         let begins = match &self.pinned {
-            Some((roster, _)) => said.roster == *roster,
-            None => said.roster.len() == self.nodes && self.signer.is_signed_by_all(&said),
+            Some((roster, _)) => mine && said.roster == *roster,
+            // Who joins a renewed run later has accepted it by coming; that the others have, they signed.
+            None => {
+                self.fits(&said.roster) && self.signer.is_signed_by_all(&said) && (mine || self.all.is_some())
+            }
         };
-        (begins && said.roster.position(&self.me).is_some()).then_some(Step::Begin(said))
+        begins.then_some(Step::Begin(said))
     }
 
     pub(crate) fn on_confirm(
@@ -108,8 +140,7 @@ impl Gathering {
         roster: Roster,
         signature: Vec<u8>,
     ) -> Vec<Step> {
-        let signed =
-            roster.len() == self.nodes && self.signer.is_signed(&peer, (attempt, &roster), &signature);
+        let signed = self.fits(&roster) && self.signer.is_signed(&peer, (attempt, &roster), &signature);
         if !signed || self.pinned.is_some() {
             return Vec::new();
         }
@@ -166,7 +197,7 @@ impl Gathering {
 
     fn advance(&mut self) -> Vec<Step> {
         if let Some((roster, _)) = &self.pinned {
-            let ready = self.here(roster) == roster.len() || self.away > PATIENCE;
+            let ready = self.here(roster) == roster.len() || self.away > self.patience;
             let begin = Step::Begin(SignedRoster::unsigned(roster.clone()));
             return if ready { vec![begin] } else { Vec::new() };
         }
@@ -199,6 +230,9 @@ impl Gathering {
 
     /// The first `nodes` of those who are here, if that is enough. Perhaps without us: then we stand aside, and say so.
     fn choice(&self) -> Option<Roster> {
+        if let Some(all) = &self.all {
+            return Some(all.clone()).filter(|all| self.here(all) == all.len());
+        }
         let mut here: Vec<PeerId> = self.linked.iter().copied().chain([self.me]).collect();
         here.sort_unstable();
         here.truncate(self.nodes);

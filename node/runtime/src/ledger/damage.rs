@@ -5,6 +5,7 @@ use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 
 use super::*;
+use crate::identity::Roster;
 
 fn owner() -> Owner {
     Owner { identity: "12D3".into(), run: "a (b)".into() }
@@ -16,7 +17,7 @@ fn ledgers() -> [(Vec<u8>, Vec<u8>, Contents); 2] {
     let bytes = |name| std::fs::read(folder.path().join(name)).unwrap();
     let (ledger, _) = Ledger::open(folder.path(), &owner()).unwrap();
     let roster = Roster::new((0..5).map(|_| libp2p::PeerId::random()));
-    let begun = Begun { roster, at: 17, signed: (0, Vec::new()) };
+    let begun = Begun { roster, at: 17, signed: (0, Vec::new()), part: Part::default() };
     ledger.begin(&begun).unwrap();
     for id in 0..200 {
         let release = DpEvent::Gaussian { noise_multiplier: 1.5 };

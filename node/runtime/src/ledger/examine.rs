@@ -9,7 +9,7 @@ use protocol::Record;
 use redb::{Builder, Database, ReadableDatabase, ReadableTable, TableError};
 
 use super::backend::Backend;
-use super::{CACHE, META, RECORDS, seal};
+use super::{CACHE, META, RECORDS, SNAPSHOT, seal};
 
 /// The thread on which damage may panic.
 const THREAD: &str = "ledger check";
@@ -23,6 +23,8 @@ pub struct Contents {
     pub owner: Option<String>,
     pub(super) begun: Option<Vec<u8>>,
     pub(super) forgotten: Option<Vec<u8>>,
+    pub(super) header: Option<Vec<u8>>,
+    pub(super) agreement: Option<Vec<u8>>,
     /// Whether the run was over for this node.
     pub finished: bool,
 }
@@ -101,6 +103,14 @@ fn read(database: &Database) -> Result<Raw, redb::Error> {
             contents.begun = bytes("begun")?;
             contents.forgotten = bytes("forgotten")?;
             contents.finished = bytes("finished")?.is_some();
+        }
+        Err(TableError::TableDoesNotExist(_)) => {}
+        Err(error) => return Err(error.into()),
+    }
+    match transaction.open_table(SNAPSHOT) {
+        Ok(saved) => {
+            let bytes = |key| saved.get(key).map(|entry| entry.map(|bytes| bytes.value().to_vec()));
+            (contents.header, contents.agreement) = (bytes("header")?, bytes("agreement")?);
         }
         Err(TableError::TableDoesNotExist(_)) => {}
         Err(error) => return Err(error.into()),

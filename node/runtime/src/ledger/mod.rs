@@ -7,6 +7,7 @@
 //! A ledger that is damaged is refused before anything is read from it ([`examine()`]); one that is older than what was sent is noticed by counts beside it.
 
 mod backend;
+mod begun;
 mod count;
 mod error;
 mod examine;
@@ -18,20 +19,19 @@ mod stored;
 pub use count::outside;
 pub use error::LedgerError;
 pub use examine::{Contents, examine};
-pub use peek::{Checked, Peeked, check, peek};
+pub use peek::{Checked, Peeked, Stand, check, peek, stand};
 
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Mutex, PoisonError};
 
-use protocol::agreement::{KeptReserves, Memory, Reserve};
-use protocol::{Digest, Disk, Record, Snapshot, UNKNOWN_ROUND, Values};
+use protocol::{Disk, Record, Snapshot, UNKNOWN_ROUND};
 use redb::{Builder, Database, Durability, ReadableDatabase, ReadableTable, TableDefinition};
-use serde::{Deserialize, Serialize};
 
-use crate::identity::Roster;
 use backend::{Backend, Refused};
+use begun::StoredBegun;
+pub use begun::{Begun, Part};
 use count::Count;
-use stored::{SnapshotHeader, StoredSnapshot};
+use stored::{Places, StoredSnapshot};
 
 /// Name of the file in the folder of a node.
 pub const FILE: &str = "ledger.redb";
@@ -53,6 +53,8 @@ pub struct Ledger {
     seeded: bool,
     /// How many records there are: beside the file, and outside of the folder.
     counts: Mutex<Vec<Count>>,
+    /// Which models are in the file.
+    places: Mutex<Places>,
 }
 
 /// Whose ledger it is: another run or another node must not write into it.
@@ -120,17 +122,6 @@ impl Found {
     }
 }
 
-/// The beginning of a run.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Begun {
-    /// Who takes part.
-    pub roster: Roster,
-    /// When, in microseconds since 1970, by this node's clock.
-    pub at: u64,
-    /// The attempt in which all members signed the roster, and their signatures; none where they are pinned.
-    pub signed: (u32, Vec<Vec<u8>>),
-}
-
 impl Ledger {
     /// Opens the ledger in a folder, made at the first call, and reads what is in it.
     ///
@@ -149,7 +140,14 @@ impl Ledger {
             path: path.clone(),
             source: Box::new(error.into()),
         })?;
-        let ledger = Self { database, path, units: Vec::new(), seeded: false, counts: Mutex::default() };
+        let ledger = Self {
+            database,
+            path,
+            units: Vec::new(),
+            seeded: false,
+            counts: Mutex::default(),
+            places: Mutex::default(),
+        };
         ledger.claim(owner)?;
         let mut found = ledger.found()?;
         let since = found.snapshot.as_ref().map_or(0, |snapshot| snapshot.records);
@@ -214,10 +212,9 @@ impl Ledger {
     /// When it could not be made durable; then it must not be sent.
     pub fn record(&self, record: &Record, before: Option<&Snapshot>) -> Result<(), LedgerError> {
         let text = serde_json::to_vec(record).map_err(|error| self.damaged(error.to_string()))?;
-        let before = before.map(|snapshot| self.stored(snapshot)).transpose()?;
-        self.write(|transaction| {
+        self.write_with(before, |transaction| {
             transaction.open_table(RECORDS)?.insert(record.id, seal::seal(record.id, &text).as_slice())?;
-            before.map_or(Ok(()), |snapshot| snapshot.insert(transaction))
+            Ok(())
         })?;
         self.count(record.id + 1)
     }
@@ -227,24 +224,25 @@ impl Ledger {
     /// # Errors
     /// When the file cannot be written.
     pub fn save(&self, snapshot: &Snapshot) -> Result<(), LedgerError> {
-        let snapshot = self.stored(snapshot)?;
-        self.write(|transaction| snapshot.insert(transaction))
+        self.write_with(Some(snapshot), |_| Ok(()))
     }
 
-    fn stored(&self, snapshot: &Snapshot) -> Result<StoredSnapshot, LedgerError> {
-        let header = serde_json::to_vec(&SnapshotHeader::of(snapshot))
-            .map_err(|error| self.damaged(error.to_string()))?;
-        let bytes =
-            |values: &Values| values.as_slice().iter().flat_map(|value| value.to_le_bytes()).collect();
-        Ok(StoredSnapshot {
-            units: self.units.join("\n"),
-            header,
-            model: bytes(&snapshot.model),
-            before: snapshot.before.as_ref().map(bytes),
-            agreement: snapshot.agreement.as_ref().map(|memory| memory.to_bytes()),
-            reserves: (!snapshot.reserves.held.is_empty())
-                .then(|| Reserve::to_bytes(&snapshot.reserves.held)),
-        })
+    /// One durable commit, with a snapshot where there is one.
+    fn write_with(
+        &self,
+        snapshot: Option<&Snapshot>,
+        change: impl FnOnce(&redb::WriteTransaction) -> Result<(), redb::Error>,
+    ) -> Result<(), LedgerError> {
+        let Some(snapshot) = snapshot else { return self.write(change) };
+        let mut places = self.places.lock().unwrap_or_else(PoisonError::into_inner);
+        let stored = StoredSnapshot::new(snapshot, &self.units, *places);
+        let stored = stored.map_err(|error| self.damaged(error.to_string()))?;
+        self.write(|transaction| {
+            change(transaction)?;
+            stored.insert(transaction)
+        })?;
+        *places = stored.places;
+        Ok(())
     }
 
     /// Remembers with whom the run began, durably.
@@ -252,8 +250,7 @@ impl Ledger {
     /// # Errors
     /// When the file cannot be written.
     pub fn begin(&self, begun: &Begun) -> Result<(), LedgerError> {
-        let (attempt, signatures) = begun.signed.clone();
-        let stored = StoredBegun { roster: begun.roster.to_bytes(), at: begun.at, attempt, signatures };
+        let stored = StoredBegun::of(begun);
         let text = serde_json::to_vec(&stored).map_err(|error| self.damaged(error.to_string()))?;
         self.write(|transaction| {
             let mut meta = transaction.open_table(META)?;
@@ -270,10 +267,9 @@ impl Ledger {
     /// # Errors
     /// When the file cannot be written.
     pub fn finish(&self, last: Option<&Snapshot>) -> Result<(), LedgerError> {
-        let last = last.map(|snapshot| self.stored(snapshot)).transpose()?;
-        self.write(|transaction| {
+        self.write_with(last, |transaction| {
             transaction.open_table(META)?.insert("finished", [].as_slice())?;
-            last.map_or(Ok(()), |snapshot| snapshot.insert(transaction))
+            Ok(())
         })
     }
 
@@ -297,7 +293,7 @@ impl Ledger {
     }
 
     fn found(&self) -> Result<Found, LedgerError> {
-        let (last, begun, (finished, seeded), units, stored) = self.read(|transaction| {
+        let (last, begun, (finished, seeded), saved) = self.read(|transaction| {
             let last = transaction.open_table(RECORDS)?.last()?.map(|(id, _)| id.value());
             let meta = transaction.open_table(META)?;
             let saved = transaction.open_table(SNAPSHOT)?;
@@ -305,17 +301,12 @@ impl Ledger {
                 |entry: Option<redb::AccessGuard<'_, &[u8]>>| entry.map(|bytes| bytes.value().to_vec());
             let flags = (meta.get("finished")?.is_some(), meta.get("seeded")?.is_some());
             let begun = bytes(meta.get("begun")?);
-            let units = bytes(saved.get("units")?);
-            let snapshot = (bytes(saved.get("header")?), bytes(saved.get("model")?));
-            let beside = [saved.get("before")?, saved.get("agreement")?, saved.get("reserves")?].map(bytes);
-            Ok((last, begun, flags, units, (snapshot, beside)))
+            Ok((last, begun, flags, stored::Read::of(&saved)?))
         })?;
         let begun = begun.map(|text| self.parse_begun(&text)).transpose()?;
-        let snapshot = match stored {
-            ((Some(header), Some(model)), beside) => Some(self.parse_snapshot(&header, &model, beside)?),
-            _ => None,
-        };
-        let units = String::from_utf8_lossy(&units.unwrap_or_default()).lines().map(str::to_owned).collect();
+        let units = saved.units();
+        let (snapshot, places) = saved.snapshot().map_err(|what| self.damaged(what))?.unzip();
+        *self.places.lock().unwrap_or_else(PoisonError::into_inner) = places.unwrap_or_default();
         Ok(Found {
             begun,
             records: last.map_or(0, |id| id + 1),
@@ -332,32 +323,7 @@ impl Ledger {
     fn parse_begun(&self, text: &[u8]) -> Result<Begun, LedgerError> {
         let stored: StoredBegun =
             serde_json::from_slice(text).map_err(|error| self.damaged(error.to_string()))?;
-        let roster = Roster::from_bytes(&stored.roster).ok_or_else(|| self.damaged("no roster".into()))?;
-        Ok(Begun { roster, at: stored.at, signed: (stored.attempt, stored.signatures) })
-    }
-
-    fn parse_snapshot(
-        &self,
-        header: &[u8],
-        model: &[u8],
-        [before, agreement, reserves]: [Option<Vec<u8>>; 3],
-    ) -> Result<Snapshot, LedgerError> {
-        let header: SnapshotHeader =
-            serde_json::from_slice(header).map_err(|error| self.damaged(error.to_string()))?;
-        let number = |bytes: &[u8]| f32::from_le_bytes([bytes[0], bytes[1], bytes[2], bytes[3]]);
-        let numbers = |bytes: &[u8]| bytes.chunks_exact(4).map(number).collect::<Vec<f32>>();
-        let model = numbers(model);
-        if Digest::of(&model) != header.digest {
-            return Err(self.damaged("the model is not the one that was saved".into()));
-        }
-        let memory = agreement.map(|bytes| Memory::from_bytes(&bytes)).transpose();
-        let agreement = memory.map_err(|error| self.damaged(format!("the memory of decisions: {error}")))?;
-        // It was sent before, or follows from what was.
-        let before = before.map(|bytes| Values::from_wire(numbers(&bytes)));
-        let held = reserves.map(|bytes| Reserve::from_bytes(&bytes)).transpose();
-        let held = held.map_err(|error| self.damaged(format!("reserves: {error}")))?.unwrap_or_default();
-        let reserves = KeptReserves { held, promised: 0 };
-        Ok(Snapshot { before, agreement: agreement.map(Arc::new), reserves, ..header.with(model) })
+        stored.begun().ok_or_else(|| self.damaged("no roster".into()))
     }
 
     fn damaged(&self, what: String) -> LedgerError {
@@ -410,16 +376,6 @@ fn check_count(path: &Path, records: u64, counted: u64) -> Result<(), LedgerErro
     }
     let what = format!("it has {records} records of {counted} that were made");
     Err(LedgerError::Damaged { path: path.to_owned(), what })
-}
-
-#[derive(Debug, Serialize, Deserialize)]
-struct StoredBegun {
-    roster: Vec<Vec<u8>>,
-    at: u64,
-    #[serde(default)]
-    attempt: u32,
-    #[serde(default)]
-    signatures: Vec<Vec<u8>>,
 }
 
 #[cfg(test)]

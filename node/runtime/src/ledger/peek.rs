@@ -6,9 +6,12 @@ use super::backend;
 use super::count;
 use super::examine::Contents;
 use protocol::UNKNOWN_ROUND;
+use protocol::agreement::{Certificate, Memory};
 
 use super::forgotten::number;
-use super::{FILE, LedgerError, Owner, StoredBegun, check_count, examine, refused};
+use super::{
+    Begun, FILE, LedgerError, Owner, StoredBegun, check_count, examine, refused, stored::SnapshotHeader,
+};
 use crate::identity::{Identity, Roster};
 use privacy::event::DpEvent;
 use protocol::Record;
@@ -65,6 +68,39 @@ pub fn check(folder: &Path, outside: Option<&Path>) -> Result<Option<Checked>, L
     Ok(Some(Checked { path, owner, peeked, finished, counted }))
 }
 
+/// Where a node stands that does not run.
+#[derive(Debug, Clone)]
+pub struct Stand {
+    /// With whom the run began.
+    pub begun: Begun,
+    /// What was decided last; empty where nothing was.
+    pub certificate: Certificate,
+    /// The first round that this node has not begun.
+    pub next_round: u32,
+    /// Whether the run was over for it.
+    pub finished: bool,
+}
+
+/// Where the node with this folder stands; `None` where it has begun no run.
+///
+/// # Errors
+/// As [`LedgerError`] says; [`LedgerError::InUse`] while the node runs.
+pub fn stand(folder: &Path) -> Result<Option<Stand>, LedgerError> {
+    let Some(contents) = contents(folder)? else { return Ok(None) };
+    let damaged = |what: String| LedgerError::Damaged { path: folder.join(FILE), what };
+    let Some(begun) = begun(contents.begun.as_deref()).map_err(damaged)? else { return Ok(None) };
+    let memory = contents.agreement.as_deref().map(Memory::from_bytes).transpose();
+    let memory = memory.map_err(|error| damaged(error.to_string()))?.unwrap_or_default();
+    let header = contents.header.as_deref().map(serde_json::from_slice::<SnapshotHeader>).transpose();
+    let header = header.map_err(|error| damaged(error.to_string()))?;
+    Ok(Some(Stand {
+        begun,
+        certificate: memory.certificate,
+        next_round: header.map_or(0, |header| header.round.saturating_add(1)),
+        finished: contents.finished,
+    }))
+}
+
 /// What a whole ledger holds that has all the records that were made in its folder.
 fn contents(folder: &Path) -> Result<Option<Contents>, LedgerError> {
     let path = folder.join(FILE);
@@ -82,16 +118,16 @@ fn contents(folder: &Path) -> Result<Option<Contents>, LedgerError> {
 
 fn peeked(path: &Path, contents: Contents) -> Result<Peeked, LedgerError> {
     let damaged = |what: String| LedgerError::Damaged { path: path.to_owned(), what };
-    let roster = match contents.begun {
-        None => None,
-        Some(text) => {
-            let stored: StoredBegun =
-                serde_json::from_slice(&text).map_err(|error| damaged(error.to_string()))?;
-            Some(Roster::from_bytes(&stored.roster).ok_or_else(|| damaged("no roster".into()))?)
-        }
-    };
+    let begun = begun(contents.begun.as_deref()).map_err(damaged)?;
+    let roster = begun.map(|begun| begun.places().clone());
     let forgotten = contents.forgotten.as_deref().and_then(number).unwrap_or(0);
     Ok(Peeked { records: contents.records, roster, forgotten })
+}
+
+fn begun(text: Option<&[u8]>) -> Result<Option<Begun>, String> {
+    let Some(text) = text else { return Ok(None) };
+    let stored: StoredBegun = serde_json::from_slice(text).map_err(|error| error.to_string())?;
+    stored.begun().map(Some).ok_or_else(|| "no roster".into())
 }
 
 impl Checked {

@@ -1,7 +1,12 @@
 use libp2p::PeerId;
 use privacy::event::DpEvent;
+use std::sync::Arc;
+
+use protocol::Values;
+use protocol::agreement::{KeptReserves, Memory, Reserve};
 
 use super::*;
+use crate::identity::Roster;
 
 fn owner(run: &str) -> Owner {
     Owner { identity: "12D3".into(), run: run.into() }
@@ -24,6 +29,8 @@ fn snapshot() -> Snapshot {
         agreement: Some(Arc::new(Memory { view: 7, ..Memory::default() })),
         reserves: KeptReserves {
             held: vec![Reserve { by: 2, records: 70, signature: protocol::agreement::Signature([5; 64]) }],
+            company: vec![(2, protocol::agreement::Seen { begun: 8, done: 7 })],
+            idle: 3,
             promised: 0,
         },
     }
@@ -37,6 +44,7 @@ fn what_was_recorded_and_saved_is_found_again() {
         roster: Roster::new((0..3).map(|_| PeerId::random())),
         at: 17,
         signed: (1, vec![vec![9; 64]]),
+        part: Part::default(),
     };
     {
         let (ledger, found) = Ledger::open(folder.path(), &owner("a")).unwrap();
@@ -65,6 +73,7 @@ fn that_noise_was_seeded_is_kept_and_never_taken_for_granted() {
             roster: Roster::new((0..3).map(|_| PeerId::random())),
             at: 17,
             signed: (1, vec![vec![9; 64]]),
+            part: Part::default(),
         };
         let (ledger, _) = Ledger::open(folder.path(), &owner("a")).unwrap();
         ledger.with_seeded_noise(seeded).begin(&begun).unwrap();
@@ -115,6 +124,38 @@ fn a_record_is_on_disk_when_it_returns_and_so_is_the_snapshot_before_it() {
         assert_eq!(found.records, id + 1);
         assert_eq!(found.snapshot, Some(before));
     }
+}
+
+/// A large model and the one before it cost one writing, not two, and are the ones that were saved whatever came before.
+#[test]
+fn of_two_models_the_one_that_is_there_is_not_written_again() {
+    let folder = tempfile::tempdir().unwrap();
+    let (ledger, _) = Ledger::open(folder.path(), &owner("a")).unwrap();
+    let model = |number: u8| Values::from_wire((0..50_000).map(|at| f32::from(number) + at as f32).collect());
+    let places = || *ledger.places.lock().unwrap();
+    // As rounds go, then a model that stays, one that comes back, and one of which nothing is known.
+    let rounds = [(1, None), (2, Some(1)), (3, Some(2)), (3, Some(3)), (2, Some(3)), (3, None), (9, Some(8))];
+    for (now, before) in rounds {
+        let snapshot = Snapshot { model: model(now), before: before.map(model), ..snapshot() };
+        let there = places();
+        ledger.save(&snapshot).unwrap();
+        let written = places().iter().zip(there).filter(|(after, there)| **after != *there).count();
+        assert_eq!(ledger.found().unwrap().snapshot, Some(snapshot), "{now} after {before:?}");
+        let expected = match (now, before) {
+            (9, _) => 2,
+            (2, Some(3)) | (3, None) => usize::from(before.is_some()),
+            _ => 1,
+        };
+        assert_eq!(written, expected, "{now} after {before:?}");
+    }
+    drop(ledger);
+    let (ledger, found) = Ledger::open(folder.path(), &owner("a")).unwrap();
+    let expected = Snapshot { model: model(9), before: Some(model(8)), ..snapshot() };
+    assert_eq!(found.snapshot, Some(expected.clone()));
+    // What another process wrote is known, and not written again.
+    let there = *ledger.places.lock().unwrap();
+    ledger.save(&expected).unwrap();
+    assert_eq!(*ledger.places.lock().unwrap(), there);
 }
 
 #[test]

@@ -15,9 +15,14 @@ pub(super) enum Verdict {
 }
 
 /// Whether a member may take part as things stand.
-pub(super) fn admission((me, standing): (PeerId, &Standing), (peer, theirs): (PeerId, &Standing)) -> Verdict {
+pub(super) fn admission(
+    (me, standing): (PeerId, &Standing),
+    (peer, theirs): (PeerId, &Standing),
+    is_named: bool,
+) -> Verdict {
+    // Whom the swarm file names takes part, now or later.
     let has = |roster: &[Vec<u8>], peer: &PeerId| {
-        Roster::from_bytes(roster).is_some_and(|roster| roster.position(peer).is_some())
+        is_named || Roster::from_bytes(roster).is_some_and(|roster| roster.position(peer).is_some())
     };
     match (standing, theirs) {
         (Standing::Running { roster, .. }, Standing::Gathering) if !has(roster, &peer) => {

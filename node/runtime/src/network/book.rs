@@ -93,18 +93,50 @@ impl Book {
         }
     }
 
-    /// Adds addresses of a peer; a new one is tried soon.
+    /// Adds addresses of a peer that may know of us as well; a new one is tried soon, by one of the two.
     pub(crate) fn add(&mut self, peer: PeerId, addresses: impl IntoIterator<Item = Multiaddr>, now: Instant) {
+        self.insert((peer, !self.calls(&peer)), addresses, now);
+    }
+
+    /// Adds a peer to whom we were introduced as newcomers: it does not know of us, so it is for us to call.
+    pub(crate) fn add_as_newcomer(
+        &mut self,
+        peer: PeerId,
+        addresses: impl IntoIterator<Item = Multiaddr>,
+        now: Instant,
+    ) {
+        self.insert((peer, false), addresses, now);
+    }
+
+    /// Adds a newcomer, who was told of us and calls.
+    pub(crate) fn add_newcomer(
+        &mut self,
+        peer: PeerId,
+        addresses: impl IntoIterator<Item = Multiaddr>,
+        now: Instant,
+    ) {
+        self.insert((peer, true), addresses, now);
+    }
+
+    fn insert(
+        &mut self,
+        (peer, waits): (PeerId, bool),
+        addresses: impl IntoIterator<Item = Multiaddr>,
+        now: Instant,
+    ) {
         if peer == self.me || (!self.peers.contains_key(&peer) && self.peers.len() >= self.limit) {
             return;
         }
-        let waits = !self.calls(&peer) && !self.courtesy.is_zero();
+        let waits = waits && !self.courtesy.is_zero();
         let first_try = if waits { now + self.courtesy } else { now };
         let entry = self.peers.entry(peer).or_insert_with(|| Entry {
             addresses: BTreeSet::new(),
             retry: Retry::at(first_try),
             courtesy_ends: waits.then(|| now + LONGEST_COURTESY),
         });
+        if !waits && entry.courtesy_ends.take().is_some() {
+            entry.retry = Retry::at(now);
+        }
         for mut address in addresses {
             if matches!(address.iter().last(), Some(Protocol::P2p(_))) {
                 address.pop();
@@ -229,6 +261,27 @@ mod tests {
         other.add(caller, [address(2)], now);
         assert_eq!(other.due(now, |_| false, 9), []);
         assert_eq!(other.due(now + COURTESY, |_| false, 9).len(), 1);
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn newcomers_call_whatever_the_coins_say() {
+        let (caller, called) = caller_and_called();
+        let now = Instant::now();
+        for (me, peer) in [(caller, called), (called, caller)] {
+            let mut newcomer = Book::new(me, 10);
+            newcomer.add(peer, [], now);
+            newcomer.add_as_newcomer(peer, [address(1)], now);
+            assert_eq!(newcomer.due(now, |_| false, 9).len(), 1);
+            let mut old = Book::new(me, 10);
+            old.add_newcomer(peer, [address(1)], now);
+            assert_eq!(old.due(now, |_| false, 9), []);
+            assert_eq!(old.due(now + COURTESY, |_| false, 9).len(), 1);
+            // Where both are told, there is no reason to wait.
+            old = Book::new(me, 10);
+            old.add_newcomer(peer, [address(1)], now);
+            old.add_as_newcomer(peer, [address(1)], now);
+            assert_eq!(old.due(now, |_| false, 9).len(), 1);
+        }
     }
 
     #[tokio::test(start_paused = true)]

@@ -1,7 +1,7 @@
 //! The first words on a stream: both sides prove that they know the secret, then say who they are.
 //!
-//! The peer's identity is known already, from Noise or QUIC's TLS; what is proved here is that it belongs to the swarm. On TCP the private network key
-//! has done so before; QUIC has no such key, and the same hello on every transport leaves no way in that was forgotten.
+//! The peer's identity is known already, from the channel or QUIC's TLS; what is proved here is that it belongs to the swarm. On TCP the channel has the
+//! secret in its keys; QUIC has not, and the same hello on every transport leaves no way in that was forgotten.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -66,6 +66,12 @@ pub enum HelloError {
         /// Keys, with our value and theirs.
         differences: Vec<String>,
     },
+    /// The same run, and not the same renewals of it: one of the two has to take the other's file.
+    #[error("the peer has not accepted this renewal of the swarm file: {}", differences.join("; "))]
+    Renewal {
+        /// Number and digest, ours and theirs.
+        differences: Vec<String>,
+    },
     /// Records of another form: the same numbers would mean different things.
     #[error("the peer's data have another form: {} ({advice})", differences.join("; "))]
     Schema {
@@ -101,7 +107,8 @@ pub(crate) async fn hello(
         exchange_cards(io, us).await
     };
     let met = tokio::time::timeout(DEADLINE, exchange).await.map_err(|_| HelloError::Slow)?;
-    if let Err(HelloError::OtherRun { .. } | HelloError::Config { .. } | HelloError::Schema { .. }) = &met {
+    use HelloError::{Config, OtherRun, Renewal};
+    if let Err(OtherRun { .. } | Config { .. } | Renewal { .. } | HelloError::Schema { .. }) = &met {
         part(io).await;
     }
     met
@@ -170,6 +177,9 @@ async fn compare(
         let mut differences = differences(&us.config, &theirs);
         if !differences.is_empty() && differences.iter().all(|line| line.starts_with("derived.")) {
             differences.push("let all nodes take `--shard`, or all bring `--data`".into());
+        }
+        if !differences.is_empty() && differences.iter().all(|line| line.starts_with("renewal.")) {
+            return Err(HelloError::Renewal { differences });
         }
         return Err(HelloError::Config { differences });
     }

@@ -7,6 +7,8 @@
 mod admission;
 mod behaviour;
 mod book;
+#[doc(hidden)]
+pub mod channel;
 pub(crate) mod circuits;
 mod difference;
 mod event_loop;
@@ -20,6 +22,7 @@ mod streams;
 mod transport;
 mod words;
 
+use std::collections::BTreeMap;
 use std::io;
 use std::sync::Arc;
 
@@ -72,6 +75,8 @@ pub struct Settings {
     pub peers: Vec<Multiaddr>,
     /// The members, where they are known beforehand: nobody else is let in.
     pub roster: Vec<Member>,
+    /// Who was a member and is none any more, and in words since when.
+    pub gone: BTreeMap<PeerId, String>,
     /// Whether to look for peers on the local network.
     pub mdns: bool,
     /// Relays through which this node can be reached, each with its identity.
@@ -145,6 +150,13 @@ pub enum Event {
         address: Multiaddr,
         /// How often so far.
         times: u32,
+    },
+    /// Others told us of somebody whom we have called in vain from the beginning.
+    Unreached {
+        /// Whom.
+        peer: PeerId,
+        /// Where, and how that ended.
+        tried: String,
     },
     /// Another process answers with our own identity.
     Twin {

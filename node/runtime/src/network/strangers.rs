@@ -1,4 +1,4 @@
-//! Who speaks another language: with another swarm secret every byte of a peer is noise, and so is that of a program that is no node.
+//! Who speaks another language: with another swarm secret no byte of a peer can be understood, and so it is with a program that is no node.
 //!
 //! One such peer calls again and again, so it is told of when it is new and then ever more rarely.
 
@@ -7,13 +7,15 @@ use std::collections::BTreeMap;
 use libp2p::Multiaddr;
 use libp2p::multiaddr::Protocol;
 
+use super::channel::NOT_UNDERSTOOD;
+
 /// Peers that are remembered.
 const MOST: usize = 1024;
 /// A single call that ends in the handshake can have many reasons: the other may just have stopped.
 const PATIENCE: u32 = 2;
 
-/// How libp2p says that a connection was of no use.
-const GARBLED: [&str; 3] = ["Multistream select failed", "Handshake failed", "Timeout has been reached"];
+/// How a connection that was of no use ends: ours, QUIC's, and one on which nothing was said.
+const GARBLED: [&str; 3] = [NOT_UNDERSTOOD, "Handshake failed", "Timeout has been reached"];
 
 /// How often somebody could not be understood.
 #[derive(Debug, Default)]
@@ -54,10 +56,19 @@ impl Strangers {
 /// Whether a connection was there, and then no word could be understood, or none came in time. By the words of libp2p's errors, whose types are hidden behind those of its
 /// transports; a test with two secrets notices where they change.
 pub(super) fn is_garbled(error: &(dyn std::error::Error + 'static)) -> bool {
+    says_one_of(error, &GARBLED)
+}
+
+/// Whether somebody who knows the secret speaks another version.
+pub(super) fn is_other_version(error: &(dyn std::error::Error + 'static)) -> bool {
+    says_one_of(error, &["of the wire format"])
+}
+
+fn says_one_of(error: &(dyn std::error::Error + 'static), words: &[&str]) -> bool {
     let mut next = Some(error);
     while let Some(error) = next {
         let text = error.to_string();
-        if GARBLED.iter().any(|words| text.contains(words)) {
+        if words.iter().any(|words| text.contains(words)) {
             return true;
         }
         next = error.source();

@@ -14,6 +14,7 @@ impl Event {
             }
             Self::Differs { peer, reason } => Self::Differs { peer, reason: clean(&reason) },
             Self::TurnedAway { peer, reason } => Self::TurnedAway { peer, reason: clean(&reason) },
+            Self::Unreached { peer, tried } => Self::Unreached { peer, tried: clean(&tried) },
             Self::Lost { peer, id, reason } => Self::Lost { peer, id, reason: clean(&reason) },
             other => other,
         }

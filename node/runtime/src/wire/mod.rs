@@ -16,8 +16,8 @@ pub(crate) use stream::{read_head, read_numbers};
 pub use header::{Announced, Head};
 use protocol::{Load, Numbers};
 
-/// Version of the frames; peers with another one are refused.
-pub const VERSION: u8 = 4;
+/// Version of the frames and of all that is said before them; peers with another one are refused.
+pub const VERSION: u8 = 5;
 
 /// The longest header. A roster of a thousand nodes with their addresses fits, and a proposal of three hundred with the turns that justify it.
 pub const MAX_HEADER: usize = 4 * 1024 * 1024;

@@ -41,8 +41,10 @@ pub(super) fn append(bytes: &mut Vec<u8>, numbers: &Numbers, range: Range<usize>
 }
 
 fn extend<T: Copy, const WIDTH: usize>(bytes: &mut Vec<u8>, numbers: &[T], form: impl Fn(T) -> [u8; WIDTH]) {
-    bytes.reserve(WIDTH * numbers.len());
-    bytes.extend(numbers.iter().flat_map(|&number| form(number)));
+    let before = bytes.len();
+    bytes.resize(before + WIDTH * numbers.len(), 0);
+    let (places, _) = bytes[before..].as_chunks_mut::<WIDTH>();
+    places.iter_mut().zip(numbers).for_each(|(place, &number)| *place = form(number));
 }
 
 /// Reads one frame. Memory grows with what has arrived, never with what was announced.

@@ -39,7 +39,7 @@ fn read(bytes: &[u8], limits: Limits) -> Result<Frame, WireError> {
 fn sum_bytes(announced: [u8; 2], numbers: &[u8]) -> Vec<u8> {
     let mut expected = vec![30, 0, 0, 0];
     // Version, the kind of numbers and how many, a message, run, round, step, of rounds, a sum, epoch, count.
-    expected.extend([4, announced[0], announced[1], 9, 7, 3, 1, 2, 0, 2, 4]);
+    expected.extend([5, announced[0], announced[1], 9, 7, 3, 1, 2, 0, 2, 4]);
     expected.extend([9; 16]);
     expected.push(0);
     expected[0] = (expected.len() - 4) as u8;
@@ -60,7 +60,7 @@ fn the_bytes_of_a_sum_are_these() {
 #[test]
 fn the_bytes_of_what_carries_no_numbers_are_these() {
     // Version, no numbers, a message, run, round, step, then what is said.
-    let header = |said: &[u8]| [&[6 + said.len() as u8, 0, 0, 0, 4, 0, 9, 7, 3, 1], said].concat();
+    let header = |said: &[u8]| [&[6 + said.len() as u8, 0, 0, 0, 5, 0, 9, 7, 3, 1], said].concat();
     assert_eq!(to_bytes(&message(Body::Nudge)).unwrap(), header(&[0]));
     // A message of the agreement is its own bytes behind their number: which decisions come after epoch 5.
     assert_eq!(to_bytes(&message(asks())).unwrap(), header(&[2, 1, 6, 9, 2, 5, 0, 0, 0]));
@@ -69,7 +69,7 @@ fn the_bytes_of_what_carries_no_numbers_are_these() {
     let fetch = [&[2, 2, 64][..], "01".repeat(32).as_bytes()].concat();
     let digest = Box::new(Fingerprint([1; 32]));
     assert_eq!(to_bytes(&message(Say::Fetch { digest })).unwrap(), header(&fetch));
-    assert_eq!(to_bytes(&Frame::Alive { answer: true }).unwrap(), [4, 0, 0, 0, 4, 0, 8, 1]);
+    assert_eq!(to_bytes(&Frame::Alive { answer: true }).unwrap(), [4, 0, 0, 0, 5, 0, 8, 1]);
 }
 
 #[test]

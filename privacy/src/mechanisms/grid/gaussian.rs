@@ -70,6 +70,25 @@ impl NoisyWords {
         Self { words, noise_is_private: noise.is_private() }
     }
 
+    /// Words that are random in another way: what a randomised response made of the data, and behind them numbers that hold no data.
+    ///
+    /// # Guarantee
+    /// None beyond that of the response.
+    ///
+    /// # Assumes
+    /// `values` came out of a mechanism whose event the caller records; `noise` is what it drew from.
+    pub fn of_response(
+        size: WordSize,
+        values: impl IntoIterator<Item = i64>,
+        public: &[i64],
+        noise: &dyn NoiseSource,
+    ) -> Self {
+        let mut words = Words::zeros(size, 0);
+        words.extend(values);
+        words.extend(public.iter().copied());
+        Self { words, noise_is_private: noise.is_private() }
+    }
+
     /// The words.
     pub fn words(&self) -> &Words {
         &self.words
@@ -85,6 +104,21 @@ impl NoisyWords {
         match &mut self.words {
             Words::Narrow(words) => words.iter_mut().for_each(|word| *word = word.wrapping_neg()),
             Words::Wide(words) => words.iter_mut().for_each(|word| *word = word.wrapping_neg()),
+        }
+        self
+    }
+
+    /// The same with words of pure noise behind: they depend on nothing, so they cost nothing.
+    pub fn with_noise_behind(
+        mut self,
+        count: usize,
+        mechanism: &GridGaussian,
+        noise: &mut dyn NoiseSource,
+    ) -> Self {
+        if count > 0 {
+            let behind = mechanism.noise_alone(count, noise);
+            self.words.extend(behind.words.centred());
+            self.noise_is_private &= behind.noise_is_private;
         }
         self
     }

@@ -12,7 +12,7 @@ mod words;
 
 pub(crate) use gaussian::ROUNDING_VARIANCE;
 pub use gaussian::{GridGaussian, NoisyWords};
-pub use words::{WordSize, Words, WordsError};
+pub use words::{Centred, WordSize, Words, WordsError};
 
 use crate::clip::ClipNorm;
 
@@ -167,8 +167,27 @@ impl Grid {
     }
 
     /// The number that an integer stands for: γ times it.
+    #[inline(always)]
     pub fn real(&self, integer: i64) -> f64 {
         integer as f64 / self.per_unit
+    }
+
+    /// The numbers that the first words stand for, each over `divisor`.
+    pub fn means(&self, words: &Words, count: usize, divisor: f64) -> Vec<f32> {
+        let mean = |integer: i64| (self.real(integer) / divisor) as f32;
+        let mut means = vec![0.0; count.min(words.len())];
+        crate::vectorised(
+            #[inline(always)]
+            || match words {
+                Words::Narrow(words) => {
+                    means.iter_mut().zip(words).for_each(|(to, &word)| *to = mean(i64::from(word as i32)));
+                }
+                Words::Wide(words) => {
+                    means.iter_mut().zip(words).for_each(|(to, &word)| *to = mean(word as i64))
+                }
+            },
+        );
+        means
     }
 }
 
@@ -233,6 +252,19 @@ mod tests {
                 let product = f64::from(value) * grid.per_unit;
                 assert_eq!(f64::from(value).mul_add(grid.per_unit, -product), 0.0, "{value}");
             }
+        }
+    }
+
+    #[test]
+    fn means_are_the_numbers_one_by_one() {
+        for size in [WordSize::Bits32, WordSize::Bits64] {
+            let grid = Grid::new(size, load(8, 1000, 2.0, 3), clip(0.7)).unwrap();
+            let words = Words::of(size, (-500..500).map(|x| x * 104_729));
+            let means = grid.means(&words, 990, 24.0);
+            let expected: Vec<f32> =
+                words.centred().take(990).map(|x| (grid.real(x) / 24.0) as f32).collect();
+            assert_eq!(means, expected);
+            assert_eq!(grid.means(&words, 2000, 1.0).len(), 1000);
         }
     }
 

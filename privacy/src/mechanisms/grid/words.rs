@@ -120,17 +120,17 @@ impl Words {
         }
     }
 
-    /// Takes away the [mask](mask) of a key.
+    /// Adds the masks of some keys and takes away those of others, in one pass.
     ///
     /// # Guarantee
-    /// As [`mask::add_stream_u32`].
+    /// As [`mask::combine_streams_u32`].
     ///
     /// # Assumes
     /// As [`mask::add_stream_u32`].
-    pub fn subtract_mask(&mut self, key: &[u8; 32]) {
+    pub fn combine_masks(&mut self, masks: &[mask::Signed<'_>]) {
         match self {
-            Self::Narrow(words) => mask::subtract_stream_u32(key, words),
-            Self::Wide(words) => mask::subtract_stream_u64(key, words),
+            Self::Narrow(words) => mask::combine_streams_u32(masks, words),
+            Self::Wide(words) => mask::combine_streams_u64(masks, words),
         }
     }
 
@@ -170,10 +170,44 @@ impl Words {
     }
 
     /// Each word as the integer nearest to zero that it can stand for.
-    pub fn centred(&self) -> Box<dyn Iterator<Item = i64> + '_> {
+    pub fn centred(&self) -> Centred<'_> {
         match self {
-            Self::Narrow(words) => Box::new(words.iter().map(|&word| i64::from(word as i32))),
-            Self::Wide(words) => Box::new(words.iter().map(|&word| word as i64)),
+            Self::Narrow(words) => Centred::Narrow(words.iter()),
+            Self::Wide(words) => Centred::Wide(words.iter()),
+        }
+    }
+}
+
+/// The integers of [`Words::centred`].
+#[derive(Clone, Debug)]
+pub enum Centred<'a> {
+    /// Modulo 2³².
+    Narrow(std::slice::Iter<'a, u32>),
+    /// Modulo 2⁶⁴.
+    Wide(std::slice::Iter<'a, u64>),
+}
+
+impl Iterator for Centred<'_> {
+    type Item = i64;
+
+    #[inline]
+    fn next(&mut self) -> Option<i64> {
+        self.nth(0)
+    }
+
+    /// Without a look at those that are left out.
+    #[inline]
+    fn nth(&mut self, skipped: usize) -> Option<i64> {
+        match self {
+            Self::Narrow(words) => words.nth(skipped).map(|&word| i64::from(word as i32)),
+            Self::Wide(words) => words.nth(skipped).map(|&word| word as i64),
+        }
+    }
+
+    fn size_hint(&self) -> (usize, Option<usize>) {
+        match self {
+            Self::Narrow(words) => words.size_hint(),
+            Self::Wide(words) => words.size_hint(),
         }
     }
 }

@@ -2,18 +2,19 @@
 //!
 //! On a run that repeats itself all sources come at once by the adjoint: with M the mask of unseen nodes, e_wᵀ a(s) is the u-th
 //! entry of c_w(s) = e_w + ρ (c_w(s−1) W) M, one sparse row–matrix product per seen node and round. Rows of several watchers
-//! share a block, so each entry of W is read once for sixteen of them.
+//! share a block, so each entry of W is read once for twenty-four of them.
 
+use super::super::block::Block;
 use super::super::run::{Run, Watchers};
-use super::super::sparse::{Csr, LANES};
+use super::super::sparse::{Csr, LANES, padded};
 use super::Update;
 use super::absorption::{Constraints, reached};
 
 /// Sources that the direct method treats at once.
 const SOURCES: usize = 64;
 
-/// Rows that share a block in the adjoint method: two registers of the widest machines.
-const ROWS: usize = 2 * LANES;
+/// Rows that share a block in the adjoint method: three registers of the widest machines.
+const ROWS: usize = 3 * LANES;
 
 /// Loss μ² of every node towards the watchers, for Δ = σ = 1: a valid upper bound, the fastest and loosest of the three.
 ///
@@ -76,10 +77,11 @@ fn adjoint(run: &Run, coalitions: &[Watchers], update: Update) -> Vec<Vec<f64>> 
         phase.steps().iter().map(|s| (Csr::backward(s.matrix()).absolute(), s.momentum())).collect();
     let mut losses = vec![vec![0.0; nodes]; coalitions.len()];
     for block in rows.chunks(ROWS) {
+        let width = padded(block.len());
         let sums = push_rows(block, &steps, run.rounds(), update.lipschitz);
         for (lane, row) in block.iter().enumerate() {
             let total = &mut losses[row.coalition];
-            total.iter_mut().enumerate().for_each(|(node, mu2)| *mu2 += sums[node * ROWS + lane]);
+            total.iter_mut().enumerate().for_each(|(node, mu2)| *mu2 += sums[node * width + lane]);
         }
     }
     let upwards = upwards(run);
@@ -91,34 +93,33 @@ fn adjoint(run: &Run, coalitions: &[Watchers], update: Update) -> Vec<Vec<f64>> 
 }
 
 /// Σ_s c_w(s)² for each row, entry by entry.
-fn push_rows(rows: &[Row<'_>], steps: &[(Csr, f64)], rounds: usize, rho: f64) -> Vec<f64> {
+fn push_rows(rows: &[Row<'_>], steps: &[(Csr, f64)], rounds: usize, rho: f64) -> Block {
+    let width = padded(rows.len());
     let nodes = steps.first().map_or(0, |(matrix, _)| matrix.nodes());
-    let mut current = vec![0.0; nodes * ROWS];
-    let mut scratch = vec![0.0; nodes * ROWS];
-    let mut sums = vec![0.0; nodes * ROWS];
-    rows.iter().enumerate().for_each(|(lane, row)| current[row.node * ROWS + lane] = 1.0);
+    let [mut current, mut scratch, mut sums] = std::array::from_fn(|_| Block::zeros(nodes * width));
+    rows.iter().enumerate().for_each(|(lane, row)| current[row.node * width + lane] = 1.0);
     for round in 0..rounds {
-        sums.iter_mut().zip(&current).for_each(|(sum, c)| *sum += c * c);
+        sums.iter_mut().zip(current.iter()).for_each(|(sum, c)| *sum += c * c);
         if round + 1 == rounds {
             break;
         }
-        push(&mut current, &mut scratch, steps);
+        push(&mut current, &mut scratch, width, steps);
         if rho != 1.0 {
             current.iter_mut().for_each(|c| *c *= rho);
         }
         for (lane, row) in rows.iter().enumerate() {
-            row.zero.iter().for_each(|&node| current[node * ROWS + lane] = 0.0);
-            current[row.node * ROWS + lane] = 1.0;
+            row.zero.iter().for_each(|&node| current[node * width + lane] = 0.0);
+            current[row.node * width + lane] = 1.0;
         }
     }
     sums
 }
 
 /// c ↦ c |W_{K−1}|…|W_0|, with momentum as x(t+1) = (1 + m)|W| x(t) + m x(t−1), x(−1) = x(0), read backwards.
-fn push(current: &mut Vec<f64>, scratch: &mut Vec<f64>, steps: &[(Csr, f64)]) {
+fn push(current: &mut Block, scratch: &mut Block, width: usize, steps: &[(Csr, f64)]) {
     let mut older: Option<Vec<f64>> = None;
     for (matrix, momentum) in steps.iter().rev() {
-        matrix.multiply(ROWS, current, scratch);
+        matrix.multiply(width, current, scratch);
         let held = (*momentum != 0.0).then(|| current.iter().map(|x| x * momentum).collect());
         if *momentum != 0.0 {
             scratch.iter_mut().for_each(|x| *x *= 1.0 + momentum);

@@ -15,7 +15,7 @@ const GATHERED: usize = 96;
 
 impl Projections<'_> {
     /// Σ_{r,r′} |X_u(r, r′)| for every u.
-    pub(super) fn sums_of_absolute_values(&self, scratch: &mut Scratch) -> Vec<f64> {
+    pub(super) fn sums_of_absolute_values(&self, scratch: &mut Tables) -> Vec<f64> {
         let (nodes, rounds) = (self.run.nodes(), self.run.rounds());
         let widest = self.steps.iter().map(|step| step.width).max().unwrap_or(0);
         let mut sums = Gram::new(scratch, (nodes, rounds), widest);
@@ -82,7 +82,7 @@ impl Projections<'_> {
 
 /// The two large tables of [`Gram`].
 #[derive(Debug, Default)]
-pub(crate) struct Scratch {
+pub(crate) struct Tables {
     matrices: Vec<f64>,
     gathered: Vec<f64>,
 }
@@ -101,9 +101,9 @@ struct Gram<'a> {
 }
 
 impl<'a> Gram<'a> {
-    fn new(scratch: &'a mut Scratch, (nodes, rounds): (usize, usize), widest: usize) -> Self {
+    fn new(scratch: &'a mut Tables, (nodes, rounds): (usize, usize), widest: usize) -> Self {
         let capacity = widest.max(GATHERED);
-        let Scratch { matrices, gathered } = scratch;
+        let Tables { matrices, gathered } = scratch;
         matrices.clear();
         matrices.resize(nodes * rounds * rounds, 0.0);
         // What is gathered is overwritten before it is read.

@@ -18,6 +18,8 @@ Examples:
       --column age:bounds=0..110,integer --column sex:values=0+1 --column sick:values=0+1 --epsilon 1 --yes
   murmur ask describe --try heart.csv --nodes 16 --schema schema.toml --plan
   murmur ask \"SELECT median(chol) FROM swarm\" --swarm clinic.toml --state murmur-state
+  murmur ask evaluate model.safetensors --swarm clinic.toml            accuracy, confusion, AUC on everybody's test part
+  murmur ask \"SELECT accuracy(truth, predicted) FROM model GROUP BY sex\" model.safetensors --try test.csv
 
 Exit codes: 0 answered (or planned), 1 not confirmed, 2 refused or failed.";
 
@@ -25,8 +27,10 @@ Exit codes: 0 answered (or planned), 1 not confirmed, 2 refused or failed.";
 #[derive(Debug, clap::Args)]
 #[command(after_help = EXAMPLES)]
 pub(crate) struct Args {
-    /// One SELECT of aggregates FROM swarm, or `describe`: Table 1 of a paper over every declared column
+    /// One SELECT of aggregates FROM swarm; `describe`: Table 1 of a paper over every declared column; `evaluate`: how good MODEL is
     pub(super) question: String,
+    /// A model that the members judge by the records that they keep apart: `evaluate`, or a SELECT FROM model
+    pub(super) model: Option<PathBuf>,
     /// Ask the running swarm of this file, by the own node
     #[arg(long, value_name = "FILE", conflicts_with = "try_file")]
     pub(super) swarm: Option<PathBuf>,
@@ -49,12 +53,18 @@ pub(crate) struct Args {
     /// A schema.toml that declares columns
     #[arg(long, value_name = "FILE")]
     pub(super) schema: Option<PathBuf>,
+    /// With a model and `--try`: the column that says `train` or `test` [default: all records are to test by]
+    #[arg(long, value_name = "COLUMN")]
+    pub(super) split: Option<String>,
+    /// With a model and `--try`: the share of records that is kept apart, by the coins of a swarm with this seed
+    #[arg(long, value_name = "SHARE", conflicts_with = "split")]
+    pub(super) test_fraction: Option<f64>,
     /// ε of the question
     #[arg(long, default_value_t = 1.0)]
     pub(super) epsilon: f64,
-    /// δ of the question
-    #[arg(long, default_value_t = 1e-5)]
-    pub(super) delta: f64,
+    /// δ of the question [default: 1e-5, with `--swarm` the `privacy.delta` of its file, which is the most that members allow]
+    #[arg(long)]
+    pub(super) delta: Option<f64>,
     /// ε that may be spent on these data in all, `questions.total`, for `--try` [default: 4]
     #[arg(long, value_name = "EPSILON")]
     pub(super) total: Option<f64>,
@@ -130,6 +140,10 @@ impl Args {
     pub(super) fn check(&self) -> Result<()> {
         if self.nodes == Some(0) {
             return Err(Refusal::TooFewContributors { found: 0, needed: 3 }.into());
+        }
+        if self.model.is_none() && (self.split.is_some() || self.test_fraction.is_some()) {
+            return Err(Failure::new("`--split` and `--test-fraction` are for questions about a model")
+                .hint("name its file after the question"));
         }
         if self.nodes.is_some() && self.by.is_some() {
             return Err(Failure::new(

@@ -5,7 +5,8 @@ use std::path::Path;
 
 use learn::data::{CsvOptions, RawTable, read_every_row};
 use privacy::noise::RootSeed;
-use questions::columns::{Columns, Row};
+use protocol::work::question::{Exam, Judged};
+use questions::columns::{Column, Columns, Kind, Row};
 use questions::noise::Trust;
 use rand::seq::SliceRandom;
 
@@ -47,10 +48,17 @@ impl Table {
         let (person, member) = (wanted(columns.person.as_deref())?, wanted(by)?);
         let of_all = |at: usize| rows.iter().map(|row| row[at].clone().into_bytes()).collect();
         let (persons, members) = (person.map(of_all), member.map(of_all));
+        let numbers: Vec<usize> = match decimal {
+            b',' => columns
+                .all()
+                .iter()
+                .filter(|column| is_number(column))
+                .filter_map(|own| position(&own.name))
+                .collect(),
+            _ => Vec::new(),
+        };
         let read = |mut row: Vec<String>| {
-            if decimal == b',' {
-                row.iter_mut().for_each(with_a_point);
-            }
+            numbers.iter().for_each(|&at| with_a_point(&mut row[at]));
             columns.read(|name| position(name).map(|at| row[at].as_bytes()))
         };
         Ok(Self { rows: rows.into_iter().map(read).collect(), persons, members })
@@ -59,6 +67,17 @@ impl Table {
     /// The records, and who each is about.
     pub(crate) fn into_rows(self) -> (Vec<Row>, Option<Vec<Vec<u8>>>) {
         (self.rows, self.persons)
+    }
+
+    /// The records to test a model by, with what it makes of them.
+    pub(super) fn judged(self, judged: &Judged, exam: &Exam) -> Self {
+        let all: Vec<usize> = (0..exam.rows().len()).collect();
+        let of = |ids: Vec<Vec<u8>>| exam.rows().iter().map(|&row| ids[row as usize].clone()).collect();
+        Self {
+            rows: judged.rows(exam, &self.rows, &all),
+            persons: self.persons.map(of),
+            members: self.members.map(of),
+        }
     }
 
     pub(super) fn records(&self) -> usize {
@@ -93,6 +112,10 @@ impl Table {
         order.into_iter().enumerate().for_each(|(at, record)| nodes[at % count].push(record));
         nodes
     }
+}
+
+fn is_number(column: &Column) -> bool {
+    matches!(column.kind, Kind::Number { date: None, .. })
 }
 
 /// A number with a decimal comma, as everybody else writes it; anything else stays as it is.

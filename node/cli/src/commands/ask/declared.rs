@@ -11,14 +11,20 @@ use crate::failure::{Failure, Result};
 
 /// The columns that a question may use.
 pub(super) fn columns(args: &Args) -> Result<Columns> {
-    let mut columns = match &args.schema {
+    let mut columns = declared_columns(args.schema.as_deref(), &args.column)?;
+    columns.person = args.person.clone().or(columns.person);
+    Ok(columns)
+}
+
+/// The columns of a schema, and what is declared on top of it.
+pub(crate) fn declared_columns(schema: Option<&Path>, added: &[String]) -> Result<Columns> {
+    let mut columns = match schema {
         Some(path) => read(path)?,
         None => Columns::default(),
     };
-    for text in &args.column {
+    for text in added {
         columns.declare(text.parse::<Column>()?)?;
     }
-    columns.person = args.person.clone().or(columns.person);
     Ok(columns)
 }
 

@@ -5,17 +5,22 @@ mod csv;
 mod data;
 mod declared;
 mod json;
+pub(crate) mod model;
 mod picture;
 mod swarm;
 mod table;
 
+use crate::output::say;
 use std::io::{IsTerminal, Write};
 use std::process::ExitCode;
 
 pub(crate) use args::Args;
 use args::Format;
 pub(crate) use data::Table;
-use learn::data::CsvOptions;
+pub(crate) use declared::declared_columns;
+use learn::data::{CsvOptions, DataError};
+use learn::schema::Schema;
+use model::Model;
 use privacy::noise::{NoiseSource, SystemNoise, danger_from_seed};
 use questions::answer::Answers;
 use questions::columns::{Columns, Row};
@@ -30,6 +35,9 @@ pub(crate) use swarm::Swarm;
 use crate::failure::{Failure, Result};
 use crate::output;
 
+/// δ of a simulation where nothing is said.
+const DELTA: f64 = 1e-5;
+
 /// Members below which a sum hides nobody.
 const LEAST_MEMBERS: u64 = 3;
 
@@ -39,16 +47,31 @@ pub(crate) fn run(args: &Args) -> Result<ExitCode> {
     if let Some(path) = &args.swarm {
         return swarm::run(args, path);
     }
-    let columns = declared::columns(args)?;
-    // Everything that the text alone can get wrong is said before a file is opened.
-    let question = parse(&args.question, &columns)?;
+    let given = match (&args.schema, &args.model) {
+        (Some(path), Some(_)) => Some(Schema::load(path).map_err(DataError::from)?),
+        _ => None,
+    };
+    let model = Model::of(args, given.as_ref())?;
+    let of_file = match &model {
+        Some(model) => model.file_columns(args)?,
+        None => declared::columns(args)?,
+    };
+    let (columns, text) = match &model {
+        Some(model) => (model.judged.columns(&of_file)?, model.question(args)),
+        None => (of_file.clone(), args.question.clone()),
+    };
+    // Everything that the text alone can get wrong is said before the records are opened.
+    let question = parse(&text, &columns)?;
     let Some(file) = &args.try_file else {
         let failure = Failure::new("nobody is named who could answer");
         return Err(failure.hint(
             "ask a running swarm with `--swarm FILE`, or try the question on a file of your own: `--try FILE --nodes 64`",
         ));
     };
-    let data = data::Table::read(file, &CsvOptions::default(), &columns, args.by.as_deref())?;
+    let mut data = data::Table::read(file, &CsvOptions::default(), &of_file, args.by.as_deref())?;
+    if let Some(model) = &model {
+        data = data.judged(&model.judged, &model.exam(args, file)?);
+    }
     let nodes = data.divide(args);
     let terms = terms(args, nodes.len() as u64, columns.person.as_deref())?;
     let records = args.expect.unwrap_or(data.records() as u64);
@@ -57,7 +80,7 @@ pub(crate) fn run(args: &Args) -> Result<ExitCode> {
         return show_plan(args, &plan, args.total());
     }
     if !args.yes && !confirmed(&plan, args.total())? {
-        eprintln!("nothing was asked and nothing was spent");
+        say!("nothing was asked and nothing was spent");
         return Ok(ExitCode::from(1));
     }
     let counted = counted(&data, &nodes, terms.unit, args.seed);
@@ -81,7 +104,7 @@ fn terms(args: &Args, contributors: u64, person: Option<&str>) -> Result<Terms> 
     }
     Ok(Terms {
         epsilon: args.epsilon,
-        delta: args.delta,
+        delta: args.delta.unwrap_or(DELTA),
         contributors,
         honest,
         trust,
@@ -126,7 +149,7 @@ fn show_plan(args: &Args, plan: &QuestionPlan, left: f64) -> Result<ExitCode> {
 
 /// Shows the plan and lets the person decide; where nobody sits at the terminal the answer is no.
 fn confirmed(plan: &QuestionPlan, left: f64) -> Result<bool> {
-    eprint!("{}", table::plan(plan, left));
+    say!("{}", table::plan(plan, left));
     if !std::io::stdin().is_terminal() {
         return Ok(false);
     }

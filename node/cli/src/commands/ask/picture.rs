@@ -29,20 +29,16 @@ fn list(answer: &Answer, values: &[f64]) -> String {
     let part = |figure: &Option<Figure>, at: usize| {
         figure.as_ref().and_then(|figure| figure.numbers().get(at).copied())
     };
-    let mut table = Table::new(["", "value", "from", "to", "truth", " "]);
+    // The truth stands there in a simulation only.
+    let truth = answer.truth.as_ref().map(|_| "truth");
+    let mut table = Table::new(["", "value", "from", "to"].into_iter().chain(truth).chain([" "]));
     for (at, value) in values.iter().enumerate() {
         let number =
             |figure: &Option<Figure>| part(figure, at).map_or_else(|| "–".into(), |x| short_to(x, 4));
         let length = if most > 0.0 { (value.max(0.0) / most * BAR).round() as usize } else { 0 };
-        let (low, high, truth) = (number(&answer.low), number(&answer.high), number(&answer.truth));
-        table.row([
-            answer.cell_name(at),
-            short_to(*value, 4),
-            low,
-            high,
-            truth,
-            format!("{:<40}", "█".repeat(length)),
-        ]);
+        let cells = [answer.cell_name(at), short_to(*value, 4), number(&answer.low), number(&answer.high)];
+        let truth = truth.map(|_| number(&answer.truth));
+        table.row(cells.into_iter().chain(truth).chain([format!("{:<40}", "█".repeat(length))]));
     }
     table.render()
 }

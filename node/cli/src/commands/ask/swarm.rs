@@ -1,27 +1,30 @@
 //! A question to a running swarm, by the node of the person who asks.
 
+use crate::output::say;
 use std::path::Path;
 use std::process::ExitCode;
 use std::sync::Arc;
 
+use learn::schema::Schema;
 use protocol::config::Config;
 use protocol::work::Adjacency;
 use protocol::work::question::{Ask, Members, Question};
-use questions::answer::answers;
 use questions::columns::Columns;
 use questions::noise::{Trust, Unit};
 use questions::refusal::Refusal;
-use runtime::asking::{Call, Reply, Rules, call};
+use runtime::asking::{Agreed, Call, Reply, Rules, call};
 use runtime::swarm_file::SwarmFile;
 
+use super::model::Model;
 use super::{Args, confirmed, declared, show_plan, write};
 use crate::failure::{Failure, Result};
 
 /// What is left to be asked, and who is asked.
 pub(crate) struct Swarm {
     pub(crate) columns: Arc<Columns>,
+    pub(crate) schema: Arc<Schema>,
     pub(crate) members: Members,
-    pub(crate) protected: Adjacency,
+    pub(crate) agreed: Agreed,
     least_records: u64,
 }
 
@@ -42,8 +45,9 @@ impl Swarm {
         };
         Ok(Self {
             columns: Arc::new(columns),
+            schema: Arc::new(schema.clone()),
             members,
-            protected: config.privacy.adjacency,
+            agreed: Agreed { unit: config.privacy.adjacency, delta: config.privacy.delta },
             least_records: (config.nodes * config.partition.min_size) as u64,
         })
     }
@@ -53,32 +57,42 @@ impl Swarm {
 pub(super) fn run(args: &Args, path: &Path) -> Result<ExitCode> {
     refuse_flags(args)?;
     let swarm = Swarm::of(&SwarmFile::load(path)?)?;
-    let columns = swarm.columns.clone();
-    let unit = match args.unit {
-        Some(_) => args.unit(columns.person.as_deref())?,
-        None => unit_of(swarm.protected, args)?,
+    let model = Model::of(args, Some(&swarm.schema))?;
+    let columns = match &model {
+        Some(model) => Arc::new(model.judged.columns(&swarm.columns)?),
+        None => swarm.columns.clone(),
+    };
+    let unit = match (args.unit, args.trust()) {
+        // Where nobody is trusted each member is one person, and of a member with more one record is drawn.
+        (None, Trust::Local) => Unit::Node { max_records: 1 },
+        (Some(_), _) => args.unit(columns.person.as_deref())?,
+        (None, _) => unit_of(swarm.agreed.unit, args)?,
     };
     let ask = Ask {
-        question: args.question.clone(),
+        question: model.as_ref().map_or_else(|| args.question.clone(), |model| model.question(args)),
         epsilon: args.epsilon,
-        delta: args.delta,
+        delta: args.delta.unwrap_or(swarm.agreed.delta),
         unit,
         records: args.expect.unwrap_or(swarm.least_records),
+        trust: args.trust(),
+        model: model.as_ref().map(|model| model.digest.clone()),
     };
+    local_unit(&ask)?;
     let question = Question::new(ask.clone(), columns, swarm.members)?;
-    let (plan, _) = question.plan(swarm.members.nodes)?;
+    let plan = question.plan(swarm.members.nodes)?;
     let left = left(args)?;
     if args.plan {
         return show_plan(args, &plan, left);
     }
     if !args.yes && !confirmed(&plan, left)? {
-        eprintln!("nothing was asked and nothing was spent");
+        say!("nothing was asked and nothing was spent");
         return Ok(ExitCode::from(1));
     }
-    match call(&args.state, Call::Ask(ask))? {
-        Reply::Answered { members, sum, stored, left, .. } => {
-            let (plan, planned) = question.plan(members)?;
-            let found = answers(&plan, &planned, &sum, args.population);
+    match call(&args.state, Call::Ask { ask, model: model.map(|model| model.path) })? {
+        Reply::Answered { totals, stored, left } => {
+            let unreadable = || Failure::new("the node answered with totals of another question");
+            let plan = question.plan(totals.last().ok_or_else(unreadable)?.members)?;
+            let found = question.answers(&totals, args.population)?.ok_or_else(unreadable)?;
             let spent = if stored { 0.0 } else { args.epsilon };
             write(args, (&plan, &found), (spent, left))
         }
@@ -122,16 +136,22 @@ fn refuse_flags(args: &Args) -> Result<()> {
         ("--colluders", args.colluders.is_some()),
         ("--person", args.person.is_some()),
         ("--total", args.total.is_some()),
+        ("--split", args.split.is_some()),
+        ("--test-fraction", args.test_fraction.is_some()),
     ];
     if let Some((flag, _)) = given.iter().find(|(_, given)| *given) {
         return Err(Failure::new(format!("`{flag}` is for `--try`: a swarm has what its file says")));
     }
-    if args.trust() != Trust::Masked {
-        return Err(Failure::new(format!(
-            "a running swarm answers by masked sums, not `--trust {}`",
-            args.trust().name()
-        ))
-        .hint("compare the kinds of trust on a file of your own: `--try FILE`"));
-    }
     Ok(())
+}
+
+/// A member of whom one record counts is one person; more would be answered for by one response.
+fn local_unit(ask: &Ask) -> Result<()> {
+    match (ask.trust, ask.unit) {
+        (Trust::Local, Unit::Node { max_records: 1 }) | (Trust::Masked | Trust::Gossip, _) => Ok(()),
+        (Trust::Local, _) => {
+            Err(Failure::new("with `--trust local` each member is one person with one record")
+                .hint("leave `--unit` out, or say `--unit node --max-records 1`"))
+        }
+    }
 }

@@ -103,8 +103,15 @@ pub(super) fn answers(
         plan.analysis(),
         short(left),
     ));
-    text.push_str("       A simulation with the truth in it: it protects nobody.\n");
+    if is_simulated(answers) {
+        text.push_str("       A simulation with the truth in it: it protects nobody.\n");
+    }
     text
+}
+
+/// Whether the truth stands beside the answers: only a simulation knows it.
+fn is_simulated(answers: &Answers) -> bool {
+    answers.lines.iter().flat_map(|line| &line.answers).any(|answer| answer.truth.is_some())
 }
 
 /// Answers that are one number, a row for each group; without groups a row for each answer.
@@ -117,20 +124,22 @@ fn numbers(plan: &QuestionPlan, answers: &Answers) -> String {
     }
     let written = |at: usize| plan.question.aggregates[at].written.as_str();
     let names = group_names(plan);
+    // An answer, and in a simulation the truth beside it.
+    let columns = if is_simulated(answers) { 2 } else { 1 };
+    let figures = |answer: &Answer| [answer.in_words(), truth(answer)].into_iter().take(columns);
     if names.is_empty() {
-        let mut table = Table::new(["question", "answer", "truth"]);
+        let mut table = Table::new(["question", "answer", "truth"].into_iter().take(1 + columns));
         for line in &answers.lines {
             for &at in &shown {
-                let answer = &line.answers[at];
-                table.row([written(at).to_owned(), cell(answer), truth(answer)]);
+                table.row(std::iter::once(written(at).to_owned()).chain(figures(&line.answers[at])));
             }
         }
         return table.render();
     }
-    let heading = names.iter().map(String::as_str).chain(shown.iter().flat_map(|&at| [written(at), "truth"]));
-    let mut table = Table::new(heading);
+    let headings = shown.iter().flat_map(|&at| [written(at), "truth"].into_iter().take(columns));
+    let mut table = Table::new(names.iter().map(String::as_str).chain(headings));
     for line in &answers.lines {
-        let figures = shown.iter().flat_map(|&at| [cell(&line.answers[at]), truth(&line.answers[at])]);
+        let figures = shown.iter().flat_map(|&at| figures(&line.answers[at]));
         table.row(line.group.iter().cloned().chain(figures));
     }
     table.render()
@@ -145,34 +154,6 @@ fn truth(answer: &Answer) -> String {
         Some(Figure::Number(x)) if x.is_finite() => short_to(x, 5),
         _ => "–".into(),
     }
-}
-
-/// `53.5 ± 5.6`, `258 (246 to 282)` where the interval is not even, or why there is nothing.
-fn cell(answer: &Answer) -> String {
-    let (
-        Some(Figure::Number(value)),
-        Some(Figure::Number(low)),
-        Some(Figure::Number(high)),
-        Some(Figure::Number(raw)),
-    ) = (&answer.value, &answer.low, &answer.high, &answer.raw)
-    else {
-        return answer.note.clone().unwrap_or_else(|| "–".into());
-    };
-    let half = (high - low) / 2.0;
-    let is_even = ((raw - low) - half).abs() <= 1e-6 * half.abs().max(1e-12);
-    let decimals = decimals(half);
-    if is_even && !answer.more.contains_key("half_width_in_records") {
-        return format!("{value:.decimals$} ± {half:.decimals$}");
-    }
-    format!("{value:.decimals$} ({low:.decimals$} to {high:.decimals$})")
-}
-
-/// Digits behind the point that show a half-width with two significant ones.
-fn decimals(half: f64) -> usize {
-    if !(half > 0.0 && half.is_finite()) {
-        return 2;
-    }
-    (DIGITS - 1 - half.log10().floor() as i32).clamp(0, 9) as usize
 }
 
 pub(super) fn short(value: f64) -> String {
@@ -214,8 +195,5 @@ mod tests {
         assert_eq!(thousands(1032), "1,032");
         assert_eq!(thousands(999), "999");
         assert_eq!(thousands(1_000_000), "1,000,000");
-        assert_eq!(decimals(5.6), 1);
-        assert_eq!(decimals(18.0), 0);
-        assert_eq!(decimals(0.011), 3);
     }
 }

@@ -8,6 +8,7 @@ Examples:
   murmur audit runs/digits --attack reconstruct
   murmur audit --attack distinguish --coalition 0,1
   murmur audit --break noise-halved; echo $?
+  murmur audit ask \"SELECT count(*), mean(age) FROM swarm\" --column age:bounds=0..110
 
 Exit codes: 0 no lower bound is above its upper bound, 1 one is, 2 error, or none of the attacks that were asked for applies.";
 
@@ -33,5 +34,6 @@ Examples:
   murmur audit runs/digits --attack reconstruct
   murmur audit --attack distinguish --coalition 0,1
   murmur audit --break noise-halved; echo $?
+  murmur audit ask \"SELECT count(*), mean(age) FROM swarm\" --column age:bounds=0..110
 
 Exit codes: 0 no lower bound is above its upper bound, 1 one is, 2 error, or none of the attacks that were asked for applies.";

@@ -1,5 +1,6 @@
 //! `murmur audit`: attacks on a scenario, beside what its account says.
 
+mod ask;
 mod help;
 mod table;
 
@@ -16,8 +17,11 @@ use crate::progress;
 
 /// Attack a scenario as its own nodes could: lower bounds on ε beside the account's upper bound
 #[derive(Debug, clap::Args)]
-#[command(after_help = help::EXAMPLES, after_long_help = help::LONG)]
+#[command(after_help = help::EXAMPLES, after_long_help = help::LONG, args_conflicts_with_subcommands = true)]
 pub(crate) struct Args {
+    #[command(subcommand)]
+    command: Option<Sub>,
+
     /// A configuration as for `murmur sim`, or the folder or `log.jsonl` of a run, whose account is then what is held against the attacks; without one, eight nodes and
     /// little data
     #[arg(value_name = "CONFIG")]
@@ -68,15 +72,27 @@ pub(crate) struct Args {
     sabotage: Option<Sabotage>,
 }
 
+#[derive(Debug, clap::Subcommand)]
+enum Sub {
+    /// Attack a question as its own members could
+    Ask(ask::Args),
+}
+
 /// Exit code 1 where a lower bound is above the account's upper bound, 2 where none of the attacks that were asked for applies.
 pub(crate) fn run(args: &Args) -> Result<ExitCode> {
-    let report = audited(args, Setup::new(config(args)?)?)?;
-    let json = output::json(&report)?;
-    if let Some(folder) = &args.out {
-        write_folder(folder, &report, &json)?;
+    if let Some(Sub::Ask(args)) = &args.command {
+        return ask::run(args);
     }
-    let text = match args.format {
-        Format::Table => table::text(&report),
+    show(&audited(args, Setup::new(config(args)?)?)?, args.format, args.out.as_deref())
+}
+
+fn show(report: &Audit, format: Format, folder: Option<&Path>) -> Result<ExitCode> {
+    let json = output::json(report)?;
+    if let Some(folder) = folder {
+        write_folder(folder, report, &json)?;
+    }
+    let text = match format {
+        Format::Table => table::text(report),
         Format::Json => json,
     };
     output::write(None, text.as_bytes())?;

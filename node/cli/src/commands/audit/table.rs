@@ -2,6 +2,7 @@
 
 use audit::report::{at_least, bound, digits};
 use audit::{Audit, Finding, Verdict};
+use privacy::number::given;
 
 use crate::table::Table;
 
@@ -42,7 +43,7 @@ fn bounds(findings: &[&Finding]) -> String {
         table.row([
             finding.attack.to_owned(),
             finding.target.clone(),
-            upper.delta.to_string(),
+            given(upper.delta),
             at_least(lower.epsilon),
             lower.gaussian.map_or_else(|| "-".into(), at_least),
             bound(upper.epsilon),

@@ -5,7 +5,7 @@ mod check;
 use std::process::ExitCode;
 
 use ::report::{Options, Report};
-use privacy::number::{Precision, given, up};
+use privacy::number::{Precision, given, raised, up};
 use runtime::data_ledger::{DataLedger, Use};
 use serde::Serialize;
 
@@ -106,7 +106,7 @@ impl DataSet {
         let together = format!(
             "together ε = {} at δ = {} (for one {}, {})",
             up(self.epsilon, Precision::Digits(4)),
-            up(self.delta, Precision::Digits(2)),
+            given(raised(self.delta, Precision::Digits(4))),
             self.unit,
             self.scope
         );

@@ -68,15 +68,18 @@ impl DataArgs {
     pub(super) fn table(&self) -> Result<Option<(PathBuf, CsvOptions)>> {
         let Some(source) = &self.data else { return Ok(None) };
         Ok(match source.parse::<DataSource>()?.kind {
-            // What comes through a pipe is there once.
-            SourceKind::Csv(path, _) if path.as_os_str() == "-" => None,
             SourceKind::Csv(path, options) => Some((path, options)),
             _ => None,
         })
     }
 
-    /// The run as this node sees it.
+    /// The run as this node sees it, with what was renewed on the way.
     pub(super) fn setup(&self, swarm: &SwarmFile) -> Result<Setup> {
+        let founded = self.founded(swarm)?;
+        Ok(if swarm.renewals.is_empty() { founded } else { founded.renewed(&swarm.renewals.totals())? })
+    }
+
+    fn founded(&self, swarm: &SwarmFile) -> Result<Setup> {
         let config = Config::from_toml(&swarm.config, "the swarm file")?;
         for_processes(&config)?;
         if config.questions_only {

@@ -8,7 +8,7 @@ pub(crate) mod own;
 mod policy;
 mod quality;
 mod questions;
-mod room;
+pub(crate) mod room;
 mod screen;
 mod seen;
 pub(crate) mod stop;
@@ -18,7 +18,9 @@ mod uses;
 use super::page::HttpArgs;
 use super::warnings;
 use crate::failure::{Failure, Result};
+use crate::output::say;
 use dashboard::{Board, Cost, Facts, Only, Outline, Scene};
+use protocol::config::Config;
 use protocol::log::Declared;
 use protocol::{Setup, folder};
 use runtime::Multiaddr;
@@ -77,7 +79,7 @@ struct IdArgs {
     #[arg(long, default_value = "murmur-state", value_name = "DIR")]
     state: PathBuf,
     /// Where it will listen [default: /ip4/0.0.0.0/tcp/0]
-    #[arg(long, value_name = "ADDR")]
+    #[arg(long, value_name = "ADDR", value_parser = runtime::reach::parse_address)]
     listen: Vec<Multiaddr>,
 }
 
@@ -93,10 +95,10 @@ pub(crate) struct RunArgs {
     #[command(flatten)]
     data: data::DataArgs,
     /// Where to listen [default: /ip4/0.0.0.0/tcp/0]
-    #[arg(long, value_name = "ADDR")]
+    #[arg(long, value_name = "ADDR", value_parser = runtime::reach::parse_address)]
     listen: Vec<Multiaddr>,
     /// Where another member listens; needed only where the local network does not say
-    #[arg(long, value_name = "ADDR")]
+    #[arg(long, value_name = "ADDR", value_parser = runtime::reach::parse_address)]
     peer: Vec<Multiaddr>,
     /// A relay through which members can reach this node, as `murmur relay` prints it; for nodes behind routers
     #[arg(long, value_name = "ADDR", value_parser = runtime::swarm_file::parse_relay)]
@@ -157,7 +159,7 @@ fn leave(state: &Path) -> Result<ExitCode> {
         return Err(Failure::new(format!("there is no node in `{}`", state.display())).hint(hint));
     }
     crate::output::write(Some(&state.join(runtime::driver::LEAVE)), b"")?;
-    eprintln!(
+    say!(
         "the node with the state in `{}` leaves at the next decision, which it asks for; if it does not run, start it with its usual command",
         state.display()
     );
@@ -178,7 +180,7 @@ fn print_identity(args: &IdArgs) -> Result<ExitCode> {
         text.push_str(&format!("{shown}\n"));
     }
     if unknown {
-        eprintln!(
+        say!(
             "PORT is known when the node has started, which prints it; `--listen /ip4/0.0.0.0/tcp/7000` fixes it beforehand"
         );
     }
@@ -222,7 +224,7 @@ fn options(
 fn counts() -> Option<PathBuf> {
     let counts = runtime::ledger::outside();
     if counts.is_none() {
-        eprintln!(
+        say!(
             "warning: neither `HOME` nor `{}` names a folder for the count of this node's records: an old copy of its state would not be noticed",
             runtime::data_ledger::VARIABLE
         );
@@ -247,12 +249,13 @@ fn run_node(args: &RunArgs) -> Result<ExitCode> {
     }
     let place = args.http.take()?;
     screen::start_log(args.log, args.log_level);
+    told::renewal(&swarm);
     let declared = declared::of(&setup, (args.name.as_deref(), &args.state), &swarm)?;
     let (setup, declared, mut account) =
         match uses::begin(&policy, setup, declared, (args.data.account(), &args.state))? {
             uses::Begun::Allowed(begun) => *begun,
             uses::Begun::Refused(why) => {
-                eprintln!("refused: {why}");
+                say!("refused: {why}");
                 return Ok(ExitCode::from(1));
             }
         };
@@ -280,6 +283,9 @@ fn run_node(args: &RunArgs) -> Result<ExitCode> {
         account.settle(cost.as_ref())?;
     }
     let ended_well = keep(args, &owner, &outcome, (exam, cost.as_ref()))?;
+    if let (Some(board), Some(figures)) = (page.board(), own::figures(&args.state).filter(|_| ended_well)) {
+        board.own(0, figures);
+    }
     page.over(if ended_well { "finished" } else { "stopped" });
     page.close();
     Ok(exit_code(&outcome, asked.get().copied()))
@@ -365,7 +371,8 @@ fn save_decision(state: &Path, outcome: &Outcome) -> Result<()> {
 fn about_page(
     setup: &Setup,
 ) -> (Outline, impl FnOnce() -> std::result::Result<Facts, String> + Send + 'static) {
-    let (shape, config) = (setup.shape(), setup.config.clone());
+    let (nodes, rounds) = (setup.settings.nodes, setup.settings.rounds);
+    let (shape, config) = (setup.shape(), Config { nodes, rounds, ..setup.config.clone() });
     let outline = Outline::of(&config, Only::Myself);
     (outline, move || Ok(Facts { shape, scene: Scene::of(&config) }))
 }

@@ -1,6 +1,7 @@
 //! What is this node's own at the end of a run: the model of its slot, and one made from it on its own records. As secret as the records.
 
 use crate::failure::{Failure, Result};
+use crate::output::say;
 use learn::checkpoint::{self, CheckpointInfo};
 use learn::personal::{Choice, Figures, Measure};
 use protocol::personal::{Mine, mine};
@@ -37,11 +38,11 @@ pub(super) fn keep(setup: &Setup, mine: &Mine, (outcome, state): (&Outcome, &Pat
     let path = state.join(folder::PERSONAL);
     let bytes = checkpoint::to_bytes(setup.model.as_ref(), &own.params, &info)?;
     replace_owner_only(&path, &bytes)?;
-    eprintln!("\na model of this node's own is in `{}`: as secret as its records", path.display());
+    say!("\na model of this node's own is in `{}`: as secret as its records", path.display());
     if let Some(figures) = &mine.figures {
         let text = serde_json::to_vec_pretty(figures).map_err(|error| Failure::of(error, None))?;
         replace_owner_only(&state.join(folder::PERSONAL_FIGURES), &text)?;
-        eprint!("{}", told(figures, own.choice));
+        say!("{}", told(figures, own.choice));
     }
     Ok(())
 }

@@ -3,6 +3,7 @@
 use super::metrics::Metrics;
 use crate::commands::evaluate;
 use crate::failure::{Failure, Result};
+use crate::output::say;
 use dashboard::Judged;
 use learn::data::Dataset;
 use learn::evaluation::{Evaluation, evaluate};
@@ -76,13 +77,13 @@ impl Exam {
     pub(super) fn judge(&self, params: &[f32], state: &Path) -> Result<()> {
         let Ok(together) = evaluate(self.model.as_ref(), params, &self.test) else { return Ok(()) };
         let alone = self.alone().and_then(|params| evaluate(self.model.as_ref(), &params, &self.test).ok());
-        eprint!(
+        say!(
             "\non {} own records that were kept apart (for your eyes: not covered by ε)\n{}",
             self.test.len(),
             evaluate::table(&together)
         );
         if let Some(alone) = &alone {
-            eprintln!("{}", beside(&together, alone));
+            say!("{}", beside(&together, alone));
         }
         let verdict = Verdict { together, alone, covered_by_epsilon: false };
         let text = serde_json::to_string_pretty(&verdict).map_err(|error| Failure::of(error, None))?;

@@ -1,11 +1,14 @@
 //! What a node answers questions from, and what it allows: `[questions]` of this node alone.
 
-use crate::commands::ask::{Swarm, Table};
+use crate::commands::ask::{Swarm, Table, model};
 use crate::failure::{Failure, Result};
-use learn::data::CsvOptions;
+use learn::data::{CoinOf, CsvOptions, read_bytes};
+use learn::schema::Schema;
 use protocol::Setup;
 use protocol::agreement::Fingerprint;
 use protocol::config::Config;
+use protocol::work::Adjacency;
+use protocol::work::question::{Exam, TestPart};
 use runtime::asking::{Account, Respondent, Rules};
 use runtime::data_ledger::DataLedger;
 use runtime::swarm_file::SwarmFile;
@@ -75,24 +78,60 @@ pub(super) fn respondent(
     if swarm.schema.is_none() || swarm.nodes < LEAST_MEMBERS {
         return Ok(None);
     }
-    let Swarm { columns, members, protected, .. } = Swarm::of(swarm)?;
+    let Swarm { columns, members, agreed, schema, .. } = Swarm::of(swarm)?;
     let table = match source {
         Some((path, options)) => {
             let (rows, persons) = Table::read(path, options, &columns, None)?.into_rows();
-            let bytes = std::fs::read(path)?;
-            let digest = Fingerprint::of("murmur table 1", &bytes).to_string();
-            Some(Arc::new(runtime::asking::Table { rows, persons, digest }))
+            let digest = Fingerprint::of("murmur table 1", &read_bytes(path)?).to_string();
+            let exam = exam(&Config::from_toml(&swarm.config, "the swarm file")?, (path, options), &schema);
+            Some(Arc::new(runtime::asking::Table { rows, persons, digest, exam }))
         }
         None => None,
     };
-    let (data, total, state) = account;
-    let ledger = |data: String| {
-        let ledger = DataLedger::of_user().ok()?;
-        let state: PathBuf = std::path::absolute(state).unwrap_or_else(|_| state.to_owned());
-        Some(Account { ledger, data, total, state })
+    let account = if table.is_some() { ledger(account)? } else { None };
+    Ok(Some(Respondent { columns, schema, table, rules, agreed, members, account }))
+}
+
+/// The ledger of the data set; none where it has no name or there is no place for ledgers, and nobody asked for a limit over everything.
+fn ledger((data, total, state): (Option<String>, Option<f64>, &Path)) -> Result<Option<Account>> {
+    let Some(data) = data else {
+        return match total {
+            Some(_) => Err(Failure::new("`budget.total_epsilon` needs to know which data set it is about")
+                .hint("name what comes through the pipe with `--data-name NAME`")),
+            None => Ok(None),
+        };
     };
-    let account = data.filter(|_| table.is_some()).and_then(ledger);
-    Ok(Some(Respondent { columns, table, rules, protected, members, account }))
+    match DataLedger::of_user() {
+        Ok(ledger) => {
+            let state: PathBuf = std::path::absolute(state).unwrap_or_else(|_| state.to_owned());
+            Ok(Some(Account { ledger, data, total, state }))
+        }
+        Err(error) if total.is_some() => Err(error.into()),
+        Err(_) => Ok(None),
+    }
+}
+
+/// The records by which this node tests models, or why it has none; nothing of it depends on what the records hold.
+fn exam(
+    config: &Config,
+    (path, options): (&Path, &CsvOptions),
+    schema: &Schema,
+) -> std::result::Result<Exam, String> {
+    let fraction = config.test_fraction;
+    let part = match (config.questions_only, fraction > 0.0 && config.algorithm.kind.trains()) {
+        (true, _) => TestPart::All,
+        (false, true) => TestPart::Coin { fraction, key: config.seed, coin_of: coin_of(config, schema) },
+        (false, false) if options.split.is_some() => TestPart::All,
+        (false, false) => return Err("this node keeps no records apart to test models by".into()),
+    };
+    model::exam(path, options, schema, part)
+        .map_err(|_| "this node's table has no column of what models predict".to_owned())
+}
+
+/// As the training of this node keeps records apart.
+fn coin_of(config: &Config, schema: &Schema) -> CoinOf {
+    let persons = config.privacy.adjacency == Adjacency::Person;
+    if persons { CoinOf::Group } else { model::coin_of(schema) }
 }
 
 /// A swarm that trains nothing: its members meet, and that is all of the run.

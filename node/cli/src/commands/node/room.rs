@@ -7,6 +7,9 @@ const FILES: u64 = 20;
 /// Memory of a node without a model, and the address space that its threads reserve beside it.
 const MEMORY: u64 = 64 << 20;
 const RESERVED: u64 = 256 << 20;
+/// Memory of a process of a swarm on this machine, and of each of its links.
+const PROCESS: u64 = 12 << 20;
+const LINK: u64 = 48 << 10;
 /// Models that a node holds for itself, and for each peer; of so many peers at a time.
 const MODELS: u64 = 12;
 const MODELS_OF_A_PEER: u64 = 3;
@@ -23,6 +26,25 @@ struct Room {
 /// Ends with a reason where the system allows too little for a swarm of so many nodes and a model of so many parameters.
 pub(super) fn check(nodes: usize, parameters: usize) -> Result<()> {
     Room::of_this_process().is_enough(nodes as u64, parameters as u64)
+}
+
+/// Ends with a reason where so many nodes, each a process that links to all others, would take more memory than there is.
+pub(crate) fn for_processes(nodes: usize) -> Result<()> {
+    let read = std::fs::read_to_string("/proc/meminfo").unwrap_or_default();
+    let free = read.lines().find_map(|line| line.strip_prefix("MemAvailable:"));
+    let free = free.and_then(|line| line.split_whitespace().next()?.parse::<u64>().ok());
+    are_enough(nodes as u64, free.map(|kib| kib << 10))
+}
+
+fn are_enough(nodes: u64, free: Option<u64>) -> Result<()> {
+    let needed = nodes * (PROCESS + nodes * LINK);
+    let Some(free) = free.filter(|&free| free < needed) else { return Ok(()) };
+    let text = format!(
+        "{nodes} processes, each with a link to every other, need about {} GB of memory, and {} GB are free",
+        needed.div_ceil(1 << 30),
+        free >> 30
+    );
+    Err(Failure::new(text).hint("`murmur sim` runs the same in one process, or use fewer `--nodes`"))
 }
 
 impl Room {
@@ -80,6 +102,15 @@ fn soft(limits: &str, name: &str) -> Option<u64> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn more_processes_than_a_machine_holds_are_refused_before_they_are_started() {
+        let told = are_enough(920, Some(16 << 30)).unwrap_err().to_string();
+        assert!(told.contains("920 processes") && told.contains("16 GB are free"), "{told}");
+        assert!(told.contains("murmur sim"), "{told}");
+        assert!(are_enough(64, Some(2 << 30)).is_ok() && are_enough(8, Some(1 << 30)).is_ok());
+        assert!(are_enough(100_000, None).is_ok(), "nothing says otherwise");
+    }
 
     #[test]
     fn too_little_is_said_with_what_is_needed() {

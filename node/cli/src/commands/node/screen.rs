@@ -2,6 +2,7 @@
 
 use super::Log;
 use super::told::Told;
+use crate::output::say;
 use ::report::Report;
 use dashboard::{Cost, Figure, Judged};
 use privacy::number::{Precision, given, up};
@@ -72,7 +73,7 @@ pub(super) async fn show(
                 let now = Instant::now();
                 let due = last.is_none_or(|(phase, at)| phase != picture.phase || now - at >= LINE_PAUSE);
                 if due {
-                    eprintln!("{} {}", clock(), one_line(&picture, cost.figure()));
+                    say!("{} {}", clock(), one_line(&picture, cost.figure()));
                     last = Some((picture.phase, now));
                 }
             }
@@ -149,7 +150,7 @@ fn page(status: &Status, cost: Option<&Figure>, width: usize) -> String {
     if let Some(loss) = status.loss {
         lines.push(format!("loss       {loss:.4} on own data"));
     }
-    lines.extend(cost.map(|figure| format!("privacy    {}", figure.words())));
+    lines.extend(current(status, cost).map(|figure| format!("privacy    {}", figure.words())));
     for (name, part) in &status.spent {
         let spent = up(100.0 * part, Precision::Decimals(1));
         lines.push(format!("limit      {spent} % by own count of {name}"));
@@ -204,17 +205,20 @@ fn unix_seconds() -> u64 {
     std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH).unwrap_or_default().as_secs()
 }
 
+/// What the run cost, unless it is over and the figure is of an earlier round: what stands below a picture says the rest.
+fn current<'a>(status: &Status, cost: Option<&'a Figure>) -> Option<&'a Figure> {
+    cost.filter(|figure| status.phase != Phase::Done || figure.round >= status.rounds)
+}
+
 fn one_line(status: &Status, cost: Option<&Figure>) -> String {
     let loss = status.loss.map_or_else(String::new, |loss| format!(", loss {loss:.4}"));
-    let cost = cost.map_or_else(String::new, |figure| format!(", {}", figure.words()));
-    let (present, nodes) = (status.present, status.nodes);
-    format!(
-        "{}: {present} of {nodes} here{}, round {} of {}{loss}{cost}",
-        phase(status.phase),
-        away(status),
-        status.round,
-        status.rounds
-    )
+    let cost = current(status, cost).map_or_else(String::new, |figure| format!(", {}", figure.words()));
+    // At the end the others go.
+    let here = match status.phase {
+        Phase::Done => String::new(),
+        _ => format!("{} of {} here{}, ", status.present, status.nodes, away(status)),
+    };
+    format!("{}: {here}round {} of {}{loss}{cost}", phase(status.phase), status.round, status.rounds)
 }
 
 fn phase(phase: Phase) -> &'static str {
@@ -230,7 +234,7 @@ pub(super) fn farewell(outcome: &Outcome, state: &Path, cost: Option<&Report>) {
     let status = &outcome.status;
     let done = outcome.finished && outcome.reached;
     let what = if done { "finished" } else { "stopped" };
-    eprintln!(
+    say!(
         "{what} after round {} of {} with {} contributions on record; state in `{}`{}",
         status.round.min(status.rounds),
         status.rounds,
@@ -239,7 +243,7 @@ pub(super) fn farewell(outcome: &Outcome, state: &Path, cost: Option<&Report>) {
         if done { "" } else { ", the same command goes on" }
     );
     if let Some(report) = cost {
-        eprintln!("{}", cost_line(report));
+        say!("{}", cost_line(report));
     }
 }
 
@@ -267,9 +271,9 @@ fn cost_line(report: &Report) -> String {
 
 /// What one can do with what there is now.
 pub(super) fn next_steps(state: &Path, model: Option<&Path>) {
-    eprintln!("\nnext: murmur report {}", state.display());
+    say!("\nnext: murmur report {}", state.display());
     if let Some(model) = model.map(Path::display) {
-        eprintln!("      murmur predict {model} NEW.csv\n      murmur model show {model}");
+        say!("      murmur predict {model} NEW.csv\n      murmur model show {model}");
     }
 }
 
@@ -301,5 +305,16 @@ mod tests {
         assert!(page.contains("listening  /ip4/192.168.100.200/tcp/45678\n"), "{page}");
         assert!(page.contains("members    3 of 4 here, this is node 2; away: Zürich (node 0)\n"), "{page}");
         assert!(page.contains("limit      24.5 % by own count"), "{page}");
+    }
+
+    #[test]
+    fn the_last_line_has_no_figure_of_an_earlier_round() {
+        let mut over = status();
+        (over.phase, over.round) = (Phase::Done, 20);
+        let figure = |round| Figure { round, worst: 1.5, analysis: "masked".into() };
+        assert_eq!(one_line(&over, Some(&figure(7))), "done: round 20 of 20, loss 0.5000");
+        assert!(one_line(&over, Some(&figure(20))).ends_with("ε = 1.500 after round 20 (masked)"));
+        assert!(one_line(&status(), Some(&figure(7))).contains("running: 3 of 4 here; away"));
+        assert!(!page(&over, Some(&figure(7)), 80).contains("privacy"));
     }
 }

@@ -2,6 +2,8 @@
 
 use dashboard::{Judged, Vitals};
 use runtime::driver::{Phase, Status};
+use runtime::renewals::Words;
+use runtime::swarm_file::SwarmFile;
 use serde::{Deserialize, Serialize};
 
 /// What a line says.
@@ -45,5 +47,13 @@ impl Told {
     /// The largest part of a limit that was spent.
     pub(crate) fn most_spent(&self) -> Option<f64> {
         self.status.spent.iter().map(|(_, part)| *part).reduce(f64::max)
+    }
+}
+
+/// Says what a renewed swarm file changes, to whoever accepts it by this start.
+pub(super) fn renewal(swarm: &SwarmFile) {
+    let renewals = &swarm.renewals;
+    if let Some(at) = renewals.steps.len().checked_sub(1) {
+        eprintln!("{}This node takes part in it: it signs with its own identity.", Words { renewals, at });
     }
 }

@@ -4,6 +4,7 @@ use super::policy::Policy;
 use crate::commands::ledger::settled;
 use crate::commands::report;
 use crate::failure::{Failure, Result};
+use crate::output::say;
 use ::report::{NodeReport, Options, Report};
 use protocol::log::{Declared, Earlier};
 use protocol::{Scope, Setup};
@@ -80,7 +81,7 @@ pub(super) fn begin(
         Err(Stop::Spent(why)) => return Ok(Begun::Refused(why)),
         Err(Stop::Ledger(error)) if policy.total.is_some() => return Err(error.into()),
         Err(Stop::Ledger(error)) => {
-            eprintln!("warning: {error}: this run is not put down");
+            say!("warning: {error}: this run is not put down");
             return Ok(Begun::Allowed(Box::new((setup, declared, None))));
         }
     };
@@ -149,16 +150,21 @@ pub(crate) fn spent(uses: &[Use]) -> Earlier {
 }
 
 fn warn_of_changes(others: &[Use], fresh: &Use) {
-    if let Some(last) = others.last().filter(|last| last.digest != fresh.digest) {
-        eprintln!(
+    // A run that cost nothing told nothing about the records of its day.
+    let last = others.iter().rfind(|other| other.epsilon > 0.0);
+    if let Some(last) = last.filter(|last| last.digest != fresh.digest) {
+        say!(
             "note: the records of `{}` are not those of run `{}`; what was spent on them counts all the same",
-            fresh.data, last.run
+            fresh.data,
+            last.run
         );
     }
     if let Some(other) = others.iter().find(|other| other.unit != fresh.unit) {
-        eprintln!(
+        say!(
             "note: run `{}` protected one {}, this one protects one {}: their figures do not mean the same",
-            other.run, other.unit, fresh.unit
+            other.run,
+            other.unit,
+            fresh.unit
         );
     }
 }

@@ -43,7 +43,7 @@ pub(super) struct Args {
     inspect: Option<f64>,
 
     /// Numbers in a contribution, on which the price of an inspection depends
-    #[arg(long, value_name = "D", default_value_t = 10_000)]
+    #[arg(long, value_name = "D", default_value_t = 10_000, requires = "inspect")]
     parameters: u64,
 
     /// The δ at which ε is given
@@ -93,7 +93,7 @@ fn table(answer: &Answer) -> String {
         many => format!("{many} members together"),
     };
     let mut text = format!(
-        "ε = {} at δ = {} against {together} (analysis {}; {} others hide a contribution)\n",
+        "ε = {} at δ = {} against {together} (analysis {}; honest members: {})\n",
         rounded_up(answer.epsilon),
         plain(answer.delta),
         answer.analysis,

@@ -11,6 +11,7 @@ mod masked;
 mod numbers;
 mod pairwise;
 mod path_file;
+mod rows;
 mod situation;
 mod summary;
 mod words;
@@ -18,7 +19,6 @@ mod words;
 use crate::failure::{Failure, Result};
 use crate::{output, progress};
 use privacy::network::Waiting;
-use privacy::question::QuestionError;
 use serde::Serialize;
 use std::process::ExitCode;
 
@@ -61,7 +61,7 @@ pub(crate) fn run(args: Args) -> Result<ExitCode> {
 }
 
 /// Asks with a bar that counts watchers.
-fn watched<T>(ask: impl FnOnce(&Waiting<'_>) -> std::result::Result<T, QuestionError>) -> Result<T> {
+fn watched<T, E: Into<Failure>>(ask: impl FnOnce(&Waiting<'_>) -> std::result::Result<T, E>) -> Result<T> {
     let bar = progress::bar(0, "watchers");
     let tell = |done: usize, all: usize| {
         bar.set_length(all as u64);
@@ -72,7 +72,7 @@ fn watched<T>(ask: impl FnOnce(&Waiting<'_>) -> std::result::Result<T, QuestionE
     };
     let answer = ask(&Waiting::new(&tell));
     bar.finish_and_clear();
-    Ok(answer?)
+    answer.map_err(Into::into)
 }
 
 /// JSON for programs: keys in alphabetical order, as they always were.

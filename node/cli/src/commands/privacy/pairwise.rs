@@ -1,11 +1,11 @@
 //! `murmur privacy pairwise`: who learns how much about whom?
 
 use super::situation::{NoiseArgs, SituationArgs};
-use super::{heat_map, summary, watched};
+use super::{heat_map, rows, summary, watched};
 use crate::failure::{Failure, Result};
 use crate::output;
 use privacy::question::pairwise::{Answer, Question};
-use std::io::Write;
+use privacy::question::streamed::Row;
 use std::path::PathBuf;
 use std::process::ExitCode;
 
@@ -49,54 +49,39 @@ enum Format {
 /// Prices every pair and prints it.
 pub(crate) fn run(args: &Args) -> Result<ExitCode> {
     let question = Question { situation: args.situation.situation()?, noise: args.noise.noise() };
-    let pairs = watched(|waiting| question.answer(waiting))?;
-    let bytes = match args.format {
-        Format::Table => summary::table(&pairs).into_bytes(),
-        Format::Json => json(&pairs)?,
-        Format::Csv => csv(&pairs)?,
-        Format::Npy => npy(&pairs),
-        Format::Svg => heat_map::picture(&pairs)?.into_bytes(),
-    };
-    output::write(args.out.as_deref(), &bytes)?;
+    let stream = question.stream()?;
+    let out = args.out.as_deref();
+    match args.format {
+        Format::Json if stream.has_rows() => output::stream(out, |to| rows::json(&stream, to))?,
+        Format::Csv if stream.has_rows() => output::stream(out, |to| rows::csv(&stream, to))?,
+        Format::Npy if stream.has_rows() => output::stream(out, |to| rows::npy(&stream, to))?,
+        _ => output::write(out, &whole(args.format, &watched(|waiting| stream.whole(waiting))?)?)?,
+    }
     Ok(ExitCode::SUCCESS)
 }
 
-fn json(pairs: &Answer) -> Result<Vec<u8>> {
-    let mut bytes = serde_json::to_vec(pairs).map_err(|error| Failure::of(error, None))?;
-    bytes.push(b'\n');
-    Ok(bytes)
-}
-
-fn csv(pairs: &Answer) -> Result<Vec<u8>> {
-    let mut bytes = b"watcher,source,distance,mu2,epsilon,analysis\n".to_vec();
-    let analysis = pairs.analysis;
-    for (row, watchers) in pairs.coalitions.iter().enumerate() {
-        let names: Vec<String> = watchers.members().iter().map(usize::to_string).collect();
-        let name = names.join("+");
-        let distances = pairs.distances(row);
-        for node in (0..pairs.nodes).filter(|&node| !watchers.contains(node)) {
-            let distance = distances
-                .as_ref()
-                .and_then(|distances| distances[node])
-                .map_or(String::new(), |d| d.to_string());
-            let (mu2, epsilon) = (pairs.mu2[[row, node]], pairs.epsilon[[row, node]]);
-            writeln!(bytes, "{name},{node},{distance},{mu2:?},{epsilon:?},{analysis}")?;
+/// What needs all pairs at once, and paths that were sampled.
+fn whole(format: Format, pairs: &Answer) -> Result<Vec<u8>> {
+    let mut bytes = Vec::new();
+    match format {
+        Format::Table => bytes = summary::table(pairs).into_bytes(),
+        Format::Svg => bytes = heat_map::picture(pairs)?.into_bytes(),
+        Format::Json => {
+            serde_json::to_writer(&mut bytes, pairs).map_err(|error| Failure::of(error, None))?;
+            bytes.push(b'\n');
+        }
+        Format::Npy => {
+            rows::npy_header(pairs.mu2.dim(), &mut bytes)?;
+            pairs.mu2.iter().for_each(|value| bytes.extend(value.to_le_bytes()));
+        }
+        Format::Csv => {
+            rows::csv_header(&mut bytes)?;
+            for (number, watchers) in pairs.coalitions.iter().enumerate() {
+                let (mu2, epsilon) = (pairs.mu2.row(number).to_vec(), pairs.epsilon.row(number).to_vec());
+                let row = Row { number, watchers, mu2: &mu2, epsilon: &epsilon };
+                rows::csv_row(&row, pairs.distances(number).as_deref(), pairs.analysis, &mut bytes)?;
+            }
         }
     }
     Ok(bytes)
-}
-
-/// NumPy's format 1.0: a magic number, a padded header, the values.
-fn npy(pairs: &Answer) -> Vec<u8> {
-    let shape = pairs.mu2.dim();
-    let header = format!("{{'descr': '<f8', 'fortran_order': False, 'shape': ({}, {}), }}", shape.0, shape.1);
-    let padding = 64 - (10 + header.len() + 1) % 64;
-    let length = (header.len() + padding % 64 + 1) as u16;
-    let mut bytes = b"\x93NUMPY\x01\x00".to_vec();
-    bytes.extend(length.to_le_bytes());
-    bytes.extend(header.bytes());
-    bytes.extend(std::iter::repeat_n(b' ', padding % 64));
-    bytes.push(b'\n');
-    pairs.mu2.iter().for_each(|value| bytes.extend(value.to_le_bytes()));
-    bytes
 }

@@ -3,12 +3,13 @@
 use super::numbers::{count, not_negative, positive, probability, steps};
 use super::path_file;
 use super::words::one_of;
-use crate::failure::Result;
+use crate::failure::{Failure, Result};
 use privacy::network::Analysis;
 use privacy::network::contractive::Method;
 use privacy::network::published::Formula;
 use privacy::question::{Noise, Situation};
 use std::path::PathBuf;
+use topology::Spec;
 
 /// The analyses in the order of `--help`: what is asked for most comes first.
 const ANALYSES: [Analysis; 7] = [
@@ -85,13 +86,13 @@ pub(super) struct SituationArgs {
     #[arg(long, value_name = "PAPER", default_value = "muffliato-2022", value_parser = one_of(&Formula::ALL, Formula::name, Formula::summary))]
     formula: Formula,
 
-    /// Only these nodes watch, each for itself [default: every node]
+    /// Only these nodes watch, each for itself, by number or by name [default: every node]
     #[arg(long, value_name = "NODE", num_args = 1.., value_delimiter = ',', conflicts_with = "coalition")]
-    watcher: Vec<usize>,
+    watcher: Vec<String>,
 
-    /// These nodes pool what they see
+    /// These nodes pool what they see, by number or by their names in the file of the graph
     #[arg(long, value_name = "i,j,…", value_delimiter = ',')]
-    coalition: Vec<usize>,
+    coalition: Vec<String>,
 
     /// Members that pool what they know in `masked` rounds [default: fewer than a third, at least 1]
     #[arg(long, value_name = "C", conflicts_with_all = ["coalition", "watcher", "topology"])]
@@ -121,12 +122,48 @@ impl SituationArgs {
             samples: self.samples,
             seed: self.seed,
             formula: self.formula,
-            watcher: self.watcher.clone(),
-            coalition: self.coalition.clone(),
+            watcher: self.numbers(&self.watcher)?,
+            coalition: self.numbers(&self.coalition)?,
             colluders: self.colluders,
             message_noise: self.message_noise,
         })
     }
+}
+
+impl SituationArgs {
+    /// Nodes by their numbers; names are looked up in the graph.
+    fn numbers(&self, given: &[String]) -> Result<Vec<usize>> {
+        if let Some(all) = given.iter().map(|node| node.parse().ok()).collect() {
+            return Ok(all);
+        }
+        let labels = self.labels()?;
+        let number = |node: &String| {
+            let named = || labels.iter().position(|label| label == node);
+            node.parse().ok().or_else(named).ok_or_else(|| unknown(node, &labels))
+        };
+        given.iter().map(number).collect()
+    }
+
+    /// Names of the nodes, where the graph has any.
+    fn labels(&self) -> Result<Vec<String>> {
+        let Some(spec) = &self.topology else { return Ok(Vec::new()) };
+        let spec: Spec = spec.parse()?;
+        let built = if self.largest_component { spec.build_largest_component()? } else { spec.build()? };
+        Ok(built.graph.labels().map(<[String]>::to_vec).unwrap_or_default())
+    }
+}
+
+fn unknown(node: &str, labels: &[String]) -> Failure {
+    let names: Vec<&str> = labels.iter().map(String::as_str).collect();
+    let hint = match (topology::nearest(node, &names), names.is_empty()) {
+        (Some(near), _) => format!("did you mean `{near}`?"),
+        (None, true) => "nodes of this graph have no names: they are counted from 0".into(),
+        (None, false) => format!(
+            "nodes are called {} and so on, or counted from 0",
+            names[..names.len().min(3)].join(", ")
+        ),
+    };
+    Failure::new(format!("no node is called `{node}`")).hint(hint)
 }
 
 /// [`Noise`] as flags.

@@ -3,6 +3,7 @@
 mod browser;
 mod together;
 
+use crate::output::say;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
@@ -136,15 +137,18 @@ pub(crate) fn write_for(folder: &Path) -> Result<PathBuf> {
 }
 
 fn summary(report: &Report, page: &Path) -> String {
-    let list = |items: &[String]| items.iter().map(|item| format!("  - {item}\n")).collect::<String>();
+    let list = |name: &str, items: &[String]| {
+        let items: String = items.iter().map(|item| format!("  - {item}\n")).collect();
+        if items.is_empty() { items } else { format!("{name}:\n{items}\n") }
+    };
     let careful: String = report.warnings.iter().map(|text| format!("Careful: {text}\n\n")).collect();
     format!(
-        "{}\n\n{}\n\n{careful}It assumes:\n{}\nNot protected:\n{}\nHow it was counted:\n{}\nThe whole report: {}\n",
+        "{}\n\n{}\n\n{careful}{}{}{}The whole report: {}\n",
         report.guarantee,
         report.quote,
-        list(&report.assumes),
-        list(&report.not_protected),
-        list(&report.counted),
+        list("It assumes", &report.assumes),
+        list("Not protected", &report.not_protected),
+        list("How it was counted", &report.counted),
         page.display()
     )
 }
@@ -182,7 +186,7 @@ pub(crate) fn open(path: &Path) -> Result<Source> {
                 source.add_ledger(node, LedgerCopy { records, members, forgotten });
             }
             Err(LedgerError::InUse { .. }) => {
-                eprintln!(
+                say!(
                     "note: a node is running in `{}`; this report is made from its log alone",
                     folder.display()
                 );

@@ -29,6 +29,9 @@ pub(super) fn run(
                 .hint("a page or a card is about one run: `murmur report RUN --format html`"));
         }
     };
-    output::write(out, text.as_bytes())?;
+    match format {
+        Some(_) => output::write(out, text.as_bytes())?,
+        None => output::write_words(out, &text)?,
+    }
     Ok(ExitCode::SUCCESS)
 }

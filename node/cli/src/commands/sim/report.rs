@@ -3,7 +3,7 @@
 use protocol::{RunResult, Setup};
 use sim::sweep::{PersonalSpread, Summary};
 
-use crate::figures::{mean_text, measured, personal_rows, privacy_table, sentence, short_loss};
+use crate::figures::{mean_text, measured, personal_rows, privacy_table, rounds, sentence, short_loss};
 use crate::table::Table;
 use learn::metrics::MeanSpread;
 
@@ -16,8 +16,11 @@ pub(super) fn table(setup: &Setup, result: &RunResult, model: &[f32]) -> String 
     row(
         "algorithm",
         format!(
-            "{}, {} nodes, {} rounds, seed {}",
-            result.algorithm, result.nodes, result.rounds, result.seed
+            "{}, {} nodes, {}, seed {}",
+            result.algorithm,
+            result.nodes,
+            rounds(u64::from(result.rounds)),
+            result.seed
         ),
     );
     row("data", format!("{}, {}", config.data, config.partition));

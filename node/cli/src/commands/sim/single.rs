@@ -1,5 +1,6 @@
 //! One run: progress on stderr, a folder on disk, and the result on stdout.
 
+use crate::output::say;
 use std::path::Path;
 use std::process::ExitCode;
 
@@ -14,6 +15,7 @@ use sim::metrics::{self, Row};
 use sim::run::Done;
 
 use super::{Args, Format, report};
+use crate::commands::warnings;
 use crate::failure::{Failure, Result};
 use crate::output;
 use crate::progress;
@@ -27,6 +29,7 @@ pub(super) fn run(args: &Args, config: Config) -> Result<ExitCode> {
         return Err(Failure::new("`--format svg` draws a sweep, and this is one run").hint(hint));
     }
     let setup = Setup::new(config)?;
+    warnings::say(&warnings::about(&setup));
     let parent = args.out.as_deref().unwrap_or(Path::new("runs"));
     let mut folder = Folder::create(parent, &setup.config.name, &setup.config.to_toml())?;
     let done = with_progress(args, &setup, &mut folder)?;
@@ -41,6 +44,12 @@ pub(super) fn run(args: &Args, config: Config) -> Result<ExitCode> {
         Format::Json | Format::Svg => output::json(&result)?,
     };
     output::write(None, text.as_bytes())?;
+    if !done.reached {
+        eprintln!(
+            "note: the run ended before its last round: no node came to the end; the last lines of its log say why"
+        );
+        return Ok(ExitCode::from(1));
+    }
     Ok(ExitCode::SUCCESS)
 }
 
@@ -63,7 +72,7 @@ fn with_progress(args: &Args, setup: &Setup, folder: &mut Folder) -> Result<Done
     let done = if setup.config.algorithm.kind.is_comparison() { pool.install(&mut run) } else { run() };
     bar.finish_and_clear();
     if setup.config.algorithm.accelerate && missing > 0 {
-        eprintln!(
+        say!(
             "note: {missing} messages were missing; acceleration carries on what is lost, so the nodes may agree on a wrong mean: without `algorithm.accelerate` they come nearer"
         );
     }
@@ -97,9 +106,9 @@ pub(super) fn write_folder(
     folder.write(METRICS, metrics::csv(&done.rows).as_bytes())?;
     folder.write(RESULT, output::json(result)?.as_bytes())?;
     if done.model.is_empty() {
-        eprintln!("note: no node was left at the end, so there is no model to save");
+        say!("note: no node was left at the end, so there is no model to save");
     } else if setup.layout.slots > 1 {
-        eprintln!("note: of several models each node uses one, so none is saved as that of the run");
+        say!("note: of several models each node uses one, so none is saved as that of the run");
     } else if done.model.iter().all(|value| value.is_finite()) {
         let info = CheckpointInfo {
             config_digest: setup.digest.to_string(),
@@ -109,7 +118,7 @@ pub(super) fn write_folder(
         };
         folder.save_model(setup.model.as_ref(), &done.model, &info)?;
     } else {
-        eprintln!("note: the models are not finite, so none was saved; a smaller `learning_rate` may help");
+        say!("note: the models are not finite, so none was saved; a smaller `learning_rate` may help");
     }
     Ok(())
 }

@@ -66,5 +66,13 @@ fn set_as_objects(summaries: &[sim::sweep::Summary]) -> Result<Vec<Value>> {
 }
 
 fn object(pairs: &[(String, String)]) -> Value {
-    Value::Object(pairs.iter().map(|(key, value)| (key.clone(), Value::String(value.clone()))).collect())
+    Value::Object(pairs.iter().map(|(key, text)| (key.clone(), value(text))).collect())
+}
+
+/// Numbers as numbers, so that other programs see amounts and not names; `inf`, which JSON has no number for, stays a text.
+fn value(text: &str) -> Value {
+    serde_json::from_str(text)
+        .ok()
+        .filter(|value: &Value| value.is_number() || value.is_boolean())
+        .unwrap_or_else(|| Value::String(text.trim_matches(['"', '\'']).to_owned()))
 }

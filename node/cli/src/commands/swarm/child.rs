@@ -1,5 +1,6 @@
 //! One node process under a swarm: started with a pipe that it ends with, watched by its status lines.
 
+use super::ended::How;
 use crate::commands::node::Told;
 use crate::commands::page::TOKEN_VARIABLE;
 use crate::failure::{Failure, Result};
@@ -40,7 +41,7 @@ pub(super) struct Child {
     /// Whether it said that the run had begun.
     pub(super) begun: bool,
     /// Whether it has ended, and how.
-    pub(super) ended: Option<bool>,
+    pub(super) ended: Option<How>,
     kill: Option<tokio::sync::oneshot::Sender<()>>,
 }
 

@@ -15,16 +15,40 @@ pub(super) struct Ended {
     pub(super) killed: bool,
     /// Bytes that all have sent.
     pub(super) bytes: u64,
+    /// Nodes that ended before the run did, for a reason that was set.
+    pub(super) early: Vec<usize>,
     /// Nodes that died, with their last words.
     pub(super) failed: Vec<(usize, String)>,
 }
 
+/// How a process ended.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum How {
+    /// Its run reached the end, or it was asked to stop.
+    Well,
+    /// For a reason that was set: a budget, a limit, `give_up`.
+    Early,
+    /// By an error, or killed.
+    Died,
+}
+
+impl How {
+    pub(super) fn of(status: std::io::Result<std::process::ExitStatus>) -> Self {
+        match status.map(|status| status.code()) {
+            Ok(Some(0)) => Self::Well,
+            Ok(Some(1)) => Self::Early,
+            Ok(_) | Err(_) => Self::Died,
+        }
+    }
+}
+
 impl Ended {
     pub(super) fn code(&self) -> ExitCode {
-        match (self.asked, self.failed.is_empty()) {
-            (Some(asked), _) => ExitCode::from(asked.code()),
-            (None, true) => ExitCode::SUCCESS,
-            (None, false) => ExitCode::from(1),
+        match (self.asked, self.failed.is_empty(), self.early.is_empty()) {
+            (Some(asked), ..) => ExitCode::from(asked.code()),
+            (None, false, _) => ExitCode::from(2),
+            (None, true, false) => ExitCode::from(1),
+            (None, true, true) => ExitCode::SUCCESS,
         }
     }
 
@@ -41,7 +65,11 @@ impl Ended {
             let many = if nodes.len() == 1 { "" } else { "s" };
             format!("node{many} {} died; the last words:\n{words}", nodes.join(", "))
         };
-        told.into_iter().map(line).collect()
+        let early: Vec<String> = self.early.iter().map(usize::to_string).collect();
+        let many = if early.len() == 1 { "" } else { "s" };
+        let early = (!early.is_empty())
+            .then(|| format!("node{many} {} ended before the run did; the logs say why\n", early.join(", ")));
+        told.into_iter().map(line).chain(early).collect()
     }
 
     /// Why there is no log.
@@ -89,7 +117,8 @@ mod tests {
         let is = |wanted: u8| format!("{:?}", ExitCode::from(wanted));
         assert_eq!(code(&Ended::default()), is(0));
         let mut ended = ended(["", "", ""]);
-        assert_eq!(code(&ended), is(1));
+        assert_eq!(code(&ended), is(2), "a node died");
+        assert_eq!(code(&Ended { early: vec![1], ..Ended::default() }), is(1), "one gave up");
         ended.asked = Some(Asked::Interrupt);
         assert_eq!(code(&ended), is(130));
         ended.asked = Some(Asked::Terminate);

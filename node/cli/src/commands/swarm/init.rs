@@ -2,6 +2,7 @@
 
 use super::check::{configuration, configuration_by_rule};
 use crate::failure::{Failure, Result};
+use crate::output::say;
 use learn::schema::Schema;
 use protocol::config::Config;
 use protocol::log::readable_name;
@@ -58,6 +59,7 @@ pub(super) fn run(args: &Args) -> Result<ExitCode> {
         roster,
         schema,
         relays: args.relay.clone(),
+        renewals: Default::default(),
     };
     refuse_other_numbers(&file)?;
     file.create(&args.out)?;
@@ -65,16 +67,14 @@ pub(super) fn run(args: &Args) -> Result<ExitCode> {
     let who =
         if file.roster.is_empty() { "whoever holds it may join" } else { "only the members in it may join" };
     let data = if file.schema.is_some() { "--data FILE" } else { "--data FILE:label=COLUMN" };
-    eprintln!(
+    say!(
         "wrote `{out}`: {who}. Copy it to {nodes} machines and start `murmur node --swarm {out} {data}` on each."
     );
     if config.questions_only {
-        eprintln!(
-            "Then ask: `murmur ask \"SELECT count(*) FROM swarm\" --swarm {out}` where one of them runs."
-        );
+        say!("Then ask: `murmur ask \"SELECT count(*) FROM swarm\" --swarm {out}` where one of them runs.");
     }
     if file.schema.is_none() && needs_all_sizes(&config) {
-        eprintln!(
+        say!(
             "warning: `batch_size = \"all\"` works only where all nodes take a share of one data set (`--shard`); with files of their own agree on a number, such as `--set batch_size=32`"
         );
     }
@@ -143,7 +143,7 @@ fn refuse_other_numbers(file: &SwarmFile) -> Result<()> {
     Err(Failure::new(text).hint(format!("name all with `--member`, or use `--nodes {}`", members.len())))
 }
 
-fn member(text: &str) -> Result<Member> {
+pub(super) fn member(text: &str) -> Result<Member> {
     let bad = || {
         Failure::new(format!("`{text}` names no member"))
             .hint("`murmur node id` prints the identity of a node; an address ends in `/p2p/IDENTITY`")

@@ -12,6 +12,7 @@ use protocol::config::{Config, Layer};
 use protocol::folder::{METRICS, RESULT};
 use protocol::judge::{Judge, mean_model};
 use protocol::personal::PersonalResult;
+use protocol::work::Adjacency;
 use protocol::{LogLine, RunEvent, RunResult, Setup};
 use serde::Serialize;
 
@@ -31,6 +32,9 @@ struct Baselines {
     non_private_acc: Option<f64>,
     alone_acc: Option<f64>,
 }
+
+/// What only swarms with masks have, and no comparison.
+const IN_THE_CLEAR: [&str; 2] = ["privacy.masking=none", "algorithm.exchange=auto"];
 
 /// What the nodes left behind.
 pub(super) struct Left<'a> {
@@ -87,7 +91,13 @@ impl Ending {
         };
         let beside = |changes: &[&str]| compare.then(|| accuracy(config, changes)).flatten();
         let baselines = Baselines {
-            non_private_acc: beside(&["algorithm.kind=central", "privacy.noise_multiplier=0"]),
+            non_private_acc: beside(match config.privacy.adjacency {
+                // The curator samples records; without noise that hides as much as sampling persons does.
+                Adjacency::Person => {
+                    &["algorithm.kind=central", "privacy.noise_multiplier=0", "privacy.unit=record"]
+                }
+                _ => &["algorithm.kind=central", "privacy.noise_multiplier=0"],
+            }),
             alone_acc: beside(&["algorithm.kind=alone"]),
         };
         Ok(Self { result, baselines, model: if all.is_empty() { Vec::new() } else { mean_model(&all) } })
@@ -134,7 +144,12 @@ impl Ending {
         row("run", result.run.clone());
         row(
             "algorithm",
-            format!("{}, {} processes, {} rounds", result.algorithm, result.nodes, result.finished_rounds),
+            format!(
+                "{}, {} processes, {}",
+                result.algorithm,
+                result.nodes,
+                figures::rounds(result.finished_rounds)
+            ),
         );
         let percent = |part: Option<f64>| part.map(|part| format!("{:.1} %", 100.0 * part));
         let rows = [
@@ -174,7 +189,8 @@ fn unprotected(privacy: &Summary) -> &'static str {
 /// Test accuracy of the same run with some settings changed; `None` where that cannot be run.
 fn accuracy(config: &Config, changes: &[&str]) -> Option<f64> {
     let base = Layer::from_toml(&config.to_toml(), "the run").ok()?;
-    let changed = Config::from_layers([base, Layer::from_flags("", changes).ok()?]).ok()?;
+    let clear = Layer::from_flags("", &IN_THE_CLEAR).ok()?;
+    let changed = Config::from_layers([base, clear, Layer::from_flags("", changes).ok()?]).ok()?;
     let setup = Setup::new(changed).ok()?.without_loss();
     let done = sim::run::run(&setup, &sim::Options::default(), &mut |_| {}, &mut |_| {}).ok()?;
     done.result.test_acc

@@ -2,14 +2,16 @@
 
 use super::check::configuration;
 use super::child::{self, Child};
-use super::ended::Ended;
+use super::ended::{Ended, How};
 use super::live::Live;
 use super::merge::merge;
 use super::report::{Ending, Left};
 use crate::commands::node::own::figures;
-use crate::commands::node::stop;
+use crate::commands::node::{room, stop};
 use crate::commands::page::HttpArgs;
+use crate::commands::warnings;
 use crate::failure::{Failure, Result};
+use crate::output::say;
 use crate::output::{self, Format};
 use dashboard::{Board, Facts, Only, Outline};
 use learn::checkpoint;
@@ -57,7 +59,9 @@ pub(super) fn run(args: &RunArgs) -> Result<ExitCode> {
     let config = configuration(args.config.as_deref(), &args.set, nodes, None)?;
     // What cannot be read, divided or paid for is said once, here, and not by every child.
     let setup = Setup::new(config)?;
+    warnings::say(&warnings::about(&setup));
     let config = &setup.config;
+    room::for_processes(config.nodes)?;
     let place = args.http.take()?;
     let mut run_folder = Folder::create(&args.out, &config.name, &config.to_toml())?;
     let folder = run_folder.path().to_owned();
@@ -69,6 +73,10 @@ pub(super) fn run(args: &RunArgs) -> Result<ExitCode> {
     let ended = tokio.block_on(supervise(config, &swarm, &folder, page.board()))?;
     tokio.shutdown_background();
     let at_once = stop::AtOnce::new();
+    if let Some(board) = page.board() {
+        let own = |node| Some((node, figures(&folder::node(&folder, node))?));
+        (0..config.nodes).filter_map(own).for_each(|(node, figures)| board.own(node, figures));
+    }
     page.over(if ended.interrupted { "stopped" } else { "finished" });
     let lines = merge(&mut run_folder, config.nodes)?;
     if ended.interrupted {
@@ -128,7 +136,7 @@ fn farewell(lines: &[LogLine], setup: &Setup, folder: &Path) {
         ),
         None => "before anything was sent".to_owned(),
     };
-    eprintln!("stopped {stands}; what the nodes have is in `{}`", folder.display());
+    say!("stopped {stands}; what the nodes have is in `{}`", folder.display());
 }
 
 /// Makes the folders, the identities and the swarm file. Identities are given out in their order, so that node `i` has position `i`.
@@ -148,6 +156,7 @@ fn prepare(config: &Config, folder: &Path) -> Result<PathBuf> {
         roster: identities.iter().map(member).collect(),
         schema: None,
         relays: Vec::new(),
+        renewals: Default::default(),
     };
     let path = folder.join(folder::SWARM);
     file.create(&path)?;
@@ -199,17 +208,20 @@ async fn supervise(config: &Config, swarm: &Path, folder: &Path, board: Option<B
     }
     live.finish();
     ended.bytes = children.iter().map(|child| child.bytes).sum();
-    let died = children.iter().enumerate().filter(|(_, child)| child.ended == Some(false));
+    let died = children.iter().enumerate().filter(|(_, child)| child.ended == Some(How::Died));
     ended.failed = died.map(|(node, child)| (node, child.last_words())).collect();
+    let early = children.iter().enumerate().filter(|(_, child)| child.ended == Some(How::Early));
+    ended.early = early.map(|(node, _)| node).collect();
     if !ended.killed {
-        eprint!("{}", ended.told());
+        say!("{}", ended.told());
     }
     Ok(ended)
 }
 
 /// A run begins when all are there: where one died before, it never will.
 fn cannot_begin(children: &[Child]) -> bool {
-    children.iter().any(|child| child.ended == Some(false)) && !children.iter().any(|child| child.begun)
+    children.iter().any(|child| child.ended.is_some_and(|how| how != How::Well))
+        && !children.iter().any(|child| child.begun)
 }
 
 async fn on_report(children: &mut [Child], node: usize, report: child::News, live: &mut Live) {
@@ -231,9 +243,9 @@ async fn on_report(children: &mut [Child], node: usize, report: child::News, liv
             }
         }
         child::News::Ended(status) => {
-            let fine = status.is_ok_and(|status| status.success());
-            live.ended(node, fine);
-            children[node].ended = Some(fine);
+            let how = How::of(status);
+            live.ended(node, how == How::Well);
+            children[node].ended = Some(how);
         }
     }
 }

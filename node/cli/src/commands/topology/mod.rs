@@ -6,6 +6,7 @@ mod help;
 mod numbers;
 mod report;
 
+use crate::output::say;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
@@ -96,7 +97,7 @@ pub(crate) fn run(args: Args) -> Result<ExitCode> {
         Format::NodeLink => written(&built, write_json)?,
     };
     if !matches!(args.format, Format::Table | Format::Json) {
-        report::notes(&built).iter().for_each(|note| eprintln!("note: {note}"));
+        report::notes(&built).iter().for_each(|note| say!("note: {note}"));
     }
     output::write(args.out.as_deref().map(Path::new), &bytes)?;
     Ok(ExitCode::SUCCESS)

@@ -105,3 +105,42 @@ fn a_slow_and_lossy_network_is_enough() {
     let all = |line: &LogLine| matches!(line.event, RunEvent::Finished { rounds: 12, .. });
     assert!(home.logs().iter().all(|lines| lines.iter().any(all)));
 }
+
+/// Five hosts, one of which loses so many per cent of what comes to it: all rounds are made, with everybody in them.
+pub(crate) fn five_of_which_one_loses(percent: u32, rounds: u32, flags: &[&str]) {
+    let Some(lan) = Lan::bridged(5) else { return };
+    let home = Home::new(NAME, 5, &[&format!("rounds={rounds}"), "privacy.noise_multiplier=1"]);
+    let node = |node| home.command_behind(node, lan.inside(node)).with(flags).go();
+    let mut nodes: Vec<Node> = (0..5).map(node).collect();
+    nodes.iter_mut().for_each(|node| node.until_round(5));
+    if !lan.loses(4, percent) {
+        return;
+    }
+    let from = nodes[0].catch_up()["round"].as_u64().unwrap_or(0) as usize;
+    assert!(nodes.into_iter().all(Node::finish));
+    assert!(lan.lost(4) > u64::from(percent), "packets were lost: {}", lan.lost(4));
+    all_hold_the_same_model(&home);
+    let log = home.log(0);
+    let done: Vec<f64> = log
+        .iter()
+        .filter(|line| matches!(line.event, RunEvent::RoundDone { .. }))
+        .map(|line| line.time.seconds())
+        .collect();
+    assert_eq!(done.len(), rounds as usize, "all rounds were made");
+    let alone = |line: &LogLine| matches!(&line.event, RunEvent::Roster { members, .. } if members.len() < 5);
+    assert!(!log.iter().any(alone), "with everybody in them");
+    // For the reader: how fast is a matter of the machine.
+    let (some, of) = (rounds as usize - from, done[done.len() - 1] - done[from.min(done.len() - 2)]);
+    eprintln!("{percent} % lost at one of five: {some} rounds, {:.0} a second", some as f64 / of);
+}
+
+#[test]
+fn a_host_that_loses_a_fifth_of_all_packets_is_in_every_round() {
+    five_of_which_one_loses(20, 150, &[]);
+}
+
+#[test]
+#[ignore = "half a minute: TCP waits long for what is lost twice"]
+fn a_host_that_loses_two_fifths_of_all_packets_is_in_every_round() {
+    five_of_which_one_loses(40, 300, &[]);
+}

@@ -2,7 +2,7 @@
 //!
 //! The namespace of the machine itself gets no interface, address or route. Everything is removed when the LAN is dropped.
 
-use std::io::{BufRead, BufReader};
+use std::io::{BufRead, BufReader, Write};
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::sync::atomic::{AtomicU32, Ordering};
@@ -83,7 +83,7 @@ impl Lan {
         format!("{}-sw", self.name)
     }
 
-    fn space(&self, host: usize) -> String {
+    pub(crate) fn space(&self, host: usize) -> String {
         format!("{}-{host}", self.name)
     }
 
@@ -100,6 +100,51 @@ impl Lan {
     /// Plugs it in again.
     pub(crate) fn heal(&self, host: usize) {
         ip(&format!("-n {} link set h{host} up", self.switch()));
+    }
+
+    /// Puts hosts on a switch of their own: they reach each other, and nobody else.
+    pub(crate) fn split(&self, side: &[usize]) {
+        let switch = self.switch();
+        // It is there already after the first time.
+        let _ = try_ip(&format!(
+            "-n {switch} link add br1 type bridge mcast_snooping 0 stp_state 0 forward_delay 0"
+        ));
+        ip(&format!("-n {switch} link set br1 up"));
+        side.iter().for_each(|host| ip(&format!("-n {switch} link set h{host} master br1")));
+    }
+
+    /// Puts them back.
+    pub(crate) fn join(&self, side: &[usize]) {
+        side.iter().for_each(|host| ip(&format!("-n {} link set h{host} master br0", self.switch())));
+    }
+
+    /// From now on a host loses so many per cent of the packets that come to it. `false`, with a line that says so, where that cannot be had.
+    #[must_use]
+    pub(crate) fn loses(&self, host: usize, percent: u32) -> bool {
+        let rules = format!(
+            "table inet lossy {{
+               chain incoming {{
+                 type filter hook prerouting priority -300;
+                 iifname \"eth0\" numgen random mod 100 < {percent} counter drop;
+               }}
+             }}"
+        );
+        if Command::new("nft").arg("--version").output().is_err() {
+            eprintln!("skipped: no `nft` here (package nftables)");
+            return false;
+        }
+        nft(&self.space(host), &rules).expect("nft takes them");
+        true
+    }
+
+    /// How many packets it has lost so.
+    pub(crate) fn lost(&self, host: usize) -> u64 {
+        let space = self.space(host);
+        let words = ["netns", "exec", &space, "nft", "list", "table", "inet", "lossy"];
+        let output = Command::new("ip").args(words).output().expect("ip is there");
+        let text = String::from_utf8_lossy(&output.stdout).into_owned();
+        let count = text.split("counter packets ").nth(1).and_then(|rest| rest.split(' ').next());
+        count.and_then(|count| count.parse().ok()).unwrap_or_else(|| panic!("no counter: {text}"))
     }
 
     /// Writes down all frames from now on. `None`, with a line that says so, where that is not possible.
@@ -172,6 +217,19 @@ impl Drop for Helper {
         drop(self.0.stdin.take());
         let _ = self.0.wait();
     }
+}
+
+/// Rules for a namespace.
+pub(crate) fn nft(space: &str, rules: &str) -> Result<(), String> {
+    let mut nft = Command::new("ip")
+        .args(["netns", "exec", space, "nft", "-f", "-"])
+        .stdin(Stdio::piped())
+        .spawn()
+        .map_err(|error| error.to_string())?;
+    // Where there is no `nft`, `ip` says so and ends.
+    let _ = nft.stdin.take().expect("a pipe").write_all(rules.as_bytes());
+    let ended = nft.wait().map_err(|error| error.to_string())?;
+    if ended.success() { Ok(()) } else { Err(format!("nft ended with {ended}")) }
 }
 
 pub(crate) fn try_ip(words: &str) -> Result<(), String> {

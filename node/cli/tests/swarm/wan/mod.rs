@@ -97,3 +97,42 @@ fn a_stranger_gets_no_place_at_the_relay() {
     member.until("a place", through);
     assert!(through(stranger.catch_up()).is_none(), "{}", stranger.last);
 }
+
+#[test]
+fn who_cannot_be_reached_is_named_with_what_was_tried_and_the_cure() {
+    let places = [Place::Behind(0), Place::Behind(1), Place::Street];
+    let Some(street) = Street::new(&ROUTERS[..2], &places) else { return };
+    let home = Home::pinned("wan", 3, &["rounds=5"]);
+    let node = |node| home.command_behind(node, street.inside(node)).with(&["--no-mdns"]);
+    let mut open = node(2).go();
+    let address = open.until("its address", |status| {
+        let all = status["addresses"].as_array()?;
+        all.iter().filter_map(|one| one.as_str()).find(|one| one.contains("/203.0.113.")).map(str::to_owned)
+    });
+    let mut behind = [0, 1].map(|at| node(at).with(&["--peer", &address]).go());
+    // Which of the two calls the other first is a matter of their identities.
+    let said = |node: usize| {
+        let words = std::fs::read_to_string(home.path().join(format!("{node}.stderr"))).unwrap_or_default();
+        words.lines().find(|line| line.contains("cannot reach")).map(str::to_owned)
+    };
+    let line = behind[0].until("why they wait", |_| said(0).or_else(|| said(1)));
+    assert!(line.contains("cannot reach n") && line.contains("tried /ip4/10."), "{line}");
+    assert!(line.contains("murmur relay") && line.contains("--relay ADDR"), "{line}");
+}
+
+#[test]
+#[ignore = "a minute"]
+fn a_model_of_a_million_numbers_goes_past_routers_and_through_the_relay() {
+    let Some(street) = Street::new(&ROUTERS, &PLACES) else { return };
+    // 13,400 · (64 + 1) + (13,400 + 1) · 10 numbers.
+    let home = Home::new("wan", 4, &["rounds=5", "model.kind=mlp", "model.hidden=[13400]"]);
+    let (relay, address) = relay(&home, &street);
+    let nodes = start(&home, &street, &address);
+    assert!(nodes.into_iter().all(Node::finish));
+    let model = home.model(0);
+    assert!(
+        model.len() > 4_000_000 && (1..4).all(|node| home.model(node) == model),
+        "all hold the same model"
+    );
+    drop(relay);
+}

@@ -2,11 +2,10 @@
 //!
 //! The namespace of the machine itself gets no interface, address or route. Everything is removed when the street is dropped.
 
-use std::io::Write;
-use std::process::{Command, Stdio};
+use std::process::Command;
 use std::sync::atomic::{AtomicU32, Ordering};
 
-use crate::lan::net::{ip, try_ip};
+use crate::lan::net::{ip, nft, try_ip};
 
 static NEXT: AtomicU32 = AtomicU32::new(0);
 
@@ -116,13 +115,7 @@ fn translate(space: &str, router: Router) {
          }}"
     );
     ip(&format!("netns exec {space} sysctl -qw net.ipv4.ip_forward=1"));
-    let mut nft = Command::new("ip")
-        .args(["netns", "exec", space, "nft", "-f", "-"])
-        .stdin(Stdio::piped())
-        .spawn()
-        .expect("nft starts");
-    nft.stdin.take().expect("a pipe").write_all(rules.as_bytes()).expect("nft listens");
-    assert!(nft.wait().expect("nft ends").success(), "{rules}");
+    nft(space, &rules).expect("nft takes them");
 }
 
 impl Drop for Street {

@@ -63,7 +63,8 @@ impl Columns {
         let words = self.find_all(options.categorical.iter().map(|words| &words.column))?;
         let mut order = match &options.features {
             Some(names) => self.find_all(names.iter())?,
-            None => (0..self.names.len()).collect(),
+            // What has no name (a sign too much at the end of every line, row numbers of another program) is nothing that anybody meant.
+            None => (0..self.names.len()).filter(|&at| !self.names[at].is_empty()).collect(),
         };
         order.extend(words.iter().filter(|at| !order.contains(at)).copied().collect::<Vec<_>>());
         let taken = [self.label, self.id, self.split];
@@ -139,7 +140,7 @@ impl Columns {
     }
 
     fn refuse_repeated_names(&self) -> Result<(), DataError> {
-        let mut sorted: Vec<&String> = self.names.iter().collect();
+        let mut sorted: Vec<&String> = self.names.iter().filter(|name| !name.is_empty()).collect();
         sorted.sort();
         match sorted.windows(2).find(|pair| pair[0] == pair[1]) {
             None => Ok(()),

@@ -53,6 +53,46 @@ impl Dialect {
         Ok(Self { delimiter, decimal, encoding })
     }
 
+    /// What was said, and for the rest what the header shows: no record decides how the others are read. A comma is read as a decimal sign beside the
+    /// point wherever it stands for nothing else.
+    ///
+    /// # Guarantee
+    /// Nothing but the first line and the options has a say.
+    ///
+    /// # Assumes
+    /// The first line is the header, which is public.
+    pub(super) fn of_header(input: &Input, options: &CsvOptions) -> Result<Self, DataError> {
+        if input.is_our_csv() {
+            return Ok(Self { delimiter: b',', decimal: b'.', encoding: UTF_8 });
+        }
+        let beginning = input.beginning(SAMPLE)?;
+        let marked = Encoding::for_bom(&beginning).map(|(encoding, _)| encoding);
+        let header = match marked {
+            Some(_) => &beginning[..],
+            None => beginning.split(|byte| *byte == b'\n').next().unwrap_or_default(),
+        };
+        let encoding = match (&options.encoding, marked) {
+            (Some(name), _) => named(name)?,
+            (None, Some(marked)) => marked,
+            (None, None) => found_encoding(header, true),
+        };
+        let (text, _, _) = encoding.decode(header);
+        let first = text.lines().next().unwrap_or_default();
+        if first.contains('\0') {
+            return Err(input.malformed("it has bytes that no text has: a table is CSV, TSV or Parquet"));
+        }
+        let delimiter = match options.delimiter {
+            Some(said) => one_byte("delimiter", said)?,
+            None => found_delimiter(first),
+        };
+        let decimal = match options.decimal {
+            Some(said) => one_byte("decimal", said)?,
+            None if delimiter == b',' => b'.',
+            None => b',',
+        };
+        Ok(Self { delimiter, decimal, encoding })
+    }
+
     /// The file from its beginning, as UTF-8.
     pub(super) fn open(self, input: &Input) -> Result<CsvReader, DataError> {
         let raw: Box<dyn BufRead> = input.open()?;
@@ -173,6 +213,24 @@ mod tests {
         assert_eq!(of(b"a,b\n1;2\n"), (',', '.', "UTF-8"), "the header decides");
         assert_eq!(of(b"a,b\n\"1,234\",2\n"), (',', '.', "UTF-8"));
         assert_eq!(of(b""), (',', '.', "UTF-8"));
+    }
+
+    #[test]
+    fn no_record_decides_how_the_others_are_read() {
+        let of = |bytes: &[u8]| {
+            let input = Input::Embedded { name: "test", bytes: bytes.to_vec().leak() };
+            let found = Dialect::of_header(&input, &CsvOptions::default()).unwrap();
+            (found.delimiter as char, found.decimal as char, found.encoding.name())
+        };
+        for record in [&b"1,5;2"[..], b"1,5;2.5", b"1.5;2", b"st\xe4dte;1", b"a,b,c,d,e", b"\0;\0", b"\t\t\t"]
+        {
+            let file = [b"a;b\n1,5;2\n", record, b"\n3;4\n"].concat();
+            assert_eq!(of(&file), (';', ',', "UTF-8"), "{record:?}");
+        }
+        assert_eq!(of(b"a,b\n1;5\n"), (',', '.', "UTF-8"));
+        assert_eq!(of(b"st\xe4dte;x\n1;2\n"), (';', ',', "windows-1252"));
+        let wide: Vec<u8> = "\u{feff}a\tb\n1;2\n".encode_utf16().flat_map(u16::to_le_bytes).collect();
+        assert_eq!(of(&wide), ('\t', ',', "UTF-16LE"));
     }
 
     #[test]

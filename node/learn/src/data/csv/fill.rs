@@ -49,6 +49,54 @@ impl Filled {
     }
 }
 
+/// Numbers of features, labels, groups and rows of either part.
+type Lengths = [usize; 5];
+
+impl Filled {
+    /// As [`read`](Self::read), without the rows that have a problem: the records, and the row (from 0) of each.
+    pub(super) fn read_good(
+        input: &Input,
+        dialect: Dialect,
+        (columns, survey): (&Columns, &Survey),
+    ) -> Result<(Self, Vec<u32>), DataError> {
+        let mut reader = dialect.open(input)?;
+        let (mut filler, mut rows) = (Filler::new(columns, survey), Vec::new());
+        let mut record = csv::ByteRecord::new();
+        let mut row = 0;
+        while reader.read_byte_record(&mut record).map_err(|error| csv_error(input, error))? {
+            row += 1;
+            if record.len() != columns.names.len() {
+                continue;
+            }
+            let (before, mut problems) = (filler.filled.lengths(), Problems::default());
+            filler.add(u64::from(row), &record, &mut problems)?;
+            if problems.is_empty() { rows.push(row - 1) } else { filler.filled.cut(before) }
+        }
+        Ok((filler.filled, rows))
+    }
+
+    fn lengths(&self) -> Lengths {
+        let targets = match &self.targets {
+            Targets::Class { labels, .. } => labels.len(),
+            Targets::Real(values) => values.len(),
+            Targets::None => 0,
+        };
+        [self.features.len(), targets, self.groups.len(), self.train_rows.len(), self.test_rows.len()]
+    }
+
+    fn cut(&mut self, [features, targets, groups, train, test]: Lengths) {
+        self.features.truncate(features);
+        match &mut self.targets {
+            Targets::Class { labels, .. } => labels.truncate(targets),
+            Targets::Real(values) => values.truncate(targets),
+            Targets::None => {}
+        }
+        self.groups.truncate(groups);
+        self.train_rows.truncate(train);
+        self.test_rows.truncate(test);
+    }
+}
+
 struct Filler<'a> {
     columns: &'a Columns,
     survey: &'a Survey,

@@ -14,7 +14,7 @@ mod survey;
 
 pub(crate) use dialect::named as encoding_named;
 pub use options::{Categorical, CsvOptions, Missing, TargetKind};
-pub use raw::{RawTable, read_every_row, read_table};
+pub use raw::{RawTable, read_bytes, read_every_row, read_table};
 
 use super::dataset::{Dataset, Groups, Loaded};
 use super::error::DataError;
@@ -60,23 +60,47 @@ fn names(input: &Input, reader: &mut CsvReader) -> Result<Vec<String>, DataError
     Ok(header.iter().map(str::to_string).collect())
 }
 
-fn assemble(columns: Columns, survey: Survey, filled: Filled) -> Result<Loaded, DataError> {
-    let width = survey.width(&columns);
+/// Records, the row (from 0) of each, and whether it is one to test by, where a column says so.
+pub(crate) type GoodRows = (Dataset, Vec<u32>, Option<Vec<bool>>);
+
+/// As [`read_input`], without the rows in which something is wrong: for whoever may not tell by refusing what a file holds.
+pub(crate) fn read_good_rows(input: &Input, options: &CsvOptions) -> Result<GoodRows, DataError> {
+    let dialect = Dialect::of(input, options)?;
+    let mut reader = dialect.open(input)?;
+    let mut columns = Columns::assign(input.name(), names(input, &mut reader)?, options)?;
+    columns.decimal = dialect.decimal;
+    let survey = Survey::take(input, reader, &columns, (options, &mut Problems::default()))?;
+    let (mut filled, rows) = Filled::read_good(input, dialect, (&columns, &survey))?;
+    let test_rows = std::mem::take(&mut filled.test_rows);
+    let is_test = |row: &u32| test_rows.binary_search(row).is_ok();
+    let test = columns.split.is_some().then(|| rows.iter().map(is_test).collect());
+    Ok((records(&columns, survey, filled)?, rows, test))
+}
+
+fn records(columns: &Columns, survey: Survey, filled: Filled) -> Result<Dataset, DataError> {
+    let width = survey.width(columns);
     let mut data = Dataset::new(filled.features, width, filled.targets)?
-        .with_feature_names(survey.feature_names(&columns))?;
+        .with_feature_names(survey.feature_names(columns))?;
     if let Some(names) = survey.class_names() {
         data = data.with_class_names(names)?;
     }
     if columns.id.is_some() {
         data = data.with_groups(Groups { of_record: filled.groups, names: survey.group_names })?;
     }
-    if columns.split.is_none() || filled.test_rows.is_empty() {
+    Ok(data)
+}
+
+fn assemble(columns: Columns, survey: Survey, mut filled: Filled) -> Result<Loaded, DataError> {
+    let (train_rows, test_rows) =
+        (std::mem::take(&mut filled.train_rows), std::mem::take(&mut filled.test_rows));
+    let data = records(&columns, survey, filled)?;
+    if columns.split.is_none() || test_rows.is_empty() {
         return Ok(Loaded { train: data, test: None });
     }
-    if filled.train_rows.is_empty() {
+    if train_rows.is_empty() {
         return Err(DataError::Empty { file: format!("{} (split `train`)", columns.file) });
     }
-    Ok(Loaded { train: data.subset(&filled.train_rows), test: Some(data.subset(&filled.test_rows)) })
+    Ok(Loaded { train: data.subset(&train_rows), test: Some(data.subset(&test_rows)) })
 }
 
 fn csv_error(input: &Input, error: csv::Error) -> DataError {

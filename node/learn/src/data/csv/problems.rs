@@ -45,6 +45,11 @@ impl Problems {
         Ok(())
     }
 
+    /// Whether nothing was found.
+    pub(super) fn is_empty(&self) -> bool {
+        self.total == 0
+    }
+
     /// Nothing, the one problem, or the list.
     pub(super) fn finish(self, file: &str) -> Result<(), DataError> {
         let mut kinds: Vec<Kind> = self.kinds.into_values().collect();

@@ -1,5 +1,6 @@
 //! A table as it stands in its file: names and texts.
 
+use std::io::Read;
 use std::path::Path;
 
 use super::super::error::DataError;
@@ -35,18 +36,37 @@ pub fn read_every_row(path: impl AsRef<Path>, options: &CsvOptions) -> Result<Ra
     read(path.as_ref(), options, true)
 }
 
+/// All bytes of a table, as often as they are wanted: what came through standard input was kept.
+///
+/// # Errors
+/// A file that cannot be read.
+pub fn read_bytes(path: impl AsRef<Path>) -> Result<Vec<u8>, DataError> {
+    let input = Input::table(path)?;
+    let mut bytes = Vec::new();
+    input.open()?.read_to_end(&mut bytes).map_err(|source| input.read_error(source))?;
+    Ok(bytes)
+}
+
 fn read(path: &Path, options: &CsvOptions, all: bool) -> Result<RawTable, DataError> {
     let input = Input::table(path)?;
-    let dialect = Dialect::of(&input, options)?;
+    let dialect = if all { Dialect::of_header(&input, options)? } else { Dialect::of(&input, options)? };
     let mut reader = dialect.open(&input)?;
     let names = names(&input, &mut reader)?;
     let mut rows = Vec::new();
     for record in reader.byte_records() {
         let record = record.map_err(|error| csv_error(&input, error))?;
         if all || record.len() == names.len() {
-            let cell = |at| String::from_utf8_lossy(record.get(at).unwrap_or(b"").trim_ascii()).into_owned();
+            let cell = |at| text(record.get(at).unwrap_or(b"").trim_ascii());
             rows.push((0..names.len()).map(cell).collect());
         }
     }
     Ok(RawTable { names, rows, decimal: dialect.decimal })
+}
+
+/// A cell as text: what is no UTF-8 is read as Windows writes, each by itself.
+fn text(cell: &[u8]) -> String {
+    match std::str::from_utf8(cell) {
+        Ok(text) => text.to_owned(),
+        Err(_) => encoding_rs::WINDOWS_1252.decode(cell).0.into_owned(),
+    }
 }

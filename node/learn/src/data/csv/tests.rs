@@ -190,6 +190,16 @@ fn an_empty_file_and_one_without_rows_are_refused() {
 }
 
 #[test]
+fn columns_without_a_name_are_not_read() {
+    // Row numbers in front, a separator too much behind, both.
+    for text in [",a,y\n0,1.5,0\n1,2,1\n", "a,y,\n1.5,0,\n2,1,\n", ",a,y,\n0,1.5,0,\n1,2,1,\n"] {
+        let data = train(text, &labelled());
+        assert_eq!((data.columns(), data.len()), (1, 2), "{text}");
+        assert_eq!(data.row(0).to_vec(), [1.5], "{text}");
+    }
+}
+
+#[test]
 fn one_column_has_one_job() {
     let conflict = |options: CsvOptions| _ = refused("x,y\n1,0\n", &options, &["column `"]);
     conflict(CsvOptions { id: Some("y".into()), ..labelled() });

@@ -30,8 +30,9 @@ use serde::{Deserialize, Serialize};
 use super::arrays::{self, ArrayOptions};
 use super::builtin;
 use super::csv::{self, CsvOptions};
-use super::dataset::Loaded;
+use super::dataset::{Dataset, Loaded};
 use super::error::DataError;
+use super::input::Input;
 use super::libsvm::{self, LibsvmOptions};
 use super::mnist::{self, MnistPart};
 use super::scaling::{Bounds, Scaling, scale_target};
@@ -73,6 +74,17 @@ pub enum SourceKind {
     Libsvm(PathBuf, LibsvmOptions),
 }
 
+/// Records that can be read.
+#[derive(Debug)]
+pub struct Readable {
+    /// The records.
+    pub data: Dataset,
+    /// The row of each in the file, from 0.
+    pub rows: Vec<u32>,
+    /// Whether each is one to test by, where a column says so.
+    pub test: Option<Vec<bool>>,
+}
+
 impl DataSource {
     /// Reads or makes the data. `seed` is used by synthetic sources that name none.
     ///
@@ -87,6 +99,23 @@ impl DataSource {
         let Some(bounds) = self.target_bounds else { return Ok(loaded) };
         let test = loaded.test.map(|test| scale_target(test, bounds)).transpose()?;
         Ok(Loaded { train: scale_target(loaded.train, bounds)?, test })
+    }
+
+    /// The records of a table that can be read, without those in which something is wrong: [`load`](Self::load) refuses the whole file there.
+    ///
+    /// # Errors
+    /// A source that is no table, a file that cannot be read, or not one record that can.
+    pub fn readable(&self) -> Result<Readable, DataError> {
+        let SourceKind::Csv(path, options) = &self.kind else {
+            return Err(DataError::BadSource { spec: self.to_string(), why: "it is no table".into() });
+        };
+        let (data, rows, test) = csv::read_good_rows(&Input::table(path)?, options)?;
+        let scaled = self.scale.clone().unwrap_or_default().apply(data)?;
+        let data = match self.target_bounds {
+            Some(bounds) => scale_target(scaled, bounds)?,
+            None => scaled,
+        };
+        Ok(Readable { data, rows, test })
     }
 
     /// A short name for headings: the set, or the file without folder and endings.

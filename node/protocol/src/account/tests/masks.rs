@@ -13,7 +13,7 @@ const SPLIT: f64 = 1.0 / (1_u64 << 40) as f64;
 
 /// 64 members of which 21 may collude, and so many parameters.
 fn masked(parameters: usize) -> Shape {
-    let keys = ["nodes=64", "rounds=100", "privacy.masking=pairwise"];
+    let keys = ["nodes=64", "rounds=100", "privacy.masking=pairwise", "privacy.inspect=0"];
     let layers = keys.map(|key| Layer::from_flags("--set", &[key]).unwrap());
     let config = Config::from_layers(layers).unwrap();
     let algorithm = Algorithm::of(&config, "masked").unwrap().with_parameters(parameters);

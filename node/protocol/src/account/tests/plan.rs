@@ -88,7 +88,7 @@ fn a_walk_is_planned_as_local_for_the_worst_and_by_an_estimate_for_the_mean() {
     let ring: Vec<(u32, u32)> = (0..10).map(|node| (node, (node + 1) % 10)).collect();
     let graph = Graph::from_edges(10, &ring).unwrap().0;
     let kernel = Arc::new(Weights::Metropolis.matrix(&graph).unwrap());
-    let walk = Algorithm::Walk(WalkSettings { kernel, starts: vec![0] });
+    let walk = Algorithm::Walk(WalkSettings::new(kernel, vec![0]));
     let shape = shape(10, 200, walk, DpEvent::NonPrivate).with_rho(Some(1.0));
     let worst = planned(&shape, Protects::Node, target(2.0, Scope::Worst));
     assert!((worst.planned.worst - 2.0).abs() < 1e-6);

@@ -5,7 +5,7 @@
 //!    commutes), so one of the two lies. (The specification says it by blocks: at the first step after which
 //!    a block states two sums, its halves each stated one, so all in the block had the same two. By inputs it
 //!    needs no plan, and holds at every step.)
-//! 3. Malformed: one accuses another; one of the two lies.
+//! 3. Malformed: one accuses another; one of the two lies. Who shows the other's signature under it has proved it.
 //! 4. Silence, or models that differ: followed from who waits to whom that one waits for, to the last pair.
 //!    Links fail too, and machines start again: for whom several wait, one pair is enough.
 //!
@@ -25,7 +25,8 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use super::Fingerprint;
 use super::keys::Keys;
-use super::records::{RoundRecord, TroubleKind, sum_statement};
+use super::outline::Outline;
+use super::records::{RoundRecord, StepRecord, Trouble, TroubleKind, sum_statement};
 use super::sealed::Place;
 use super::statements::Standing;
 use super::{Charter, Decision};
@@ -43,11 +44,14 @@ pub(super) struct Blame {
     pub(super) accusations: BTreeSet<(PeerIx, PeerIx)>,
     /// One of the two, or their link, does not work.
     pub(super) silences: BTreeSet<Pair>,
+    /// Those of them of whom it is only known that one waited for the other when it stopped. Whoever stopped for another reason was not silent, nor was anybody for whom
+    /// others waited then: what was on its way had not come.
+    pub(super) waits: BTreeSet<Pair>,
     /// Who lies, by signed sums or by its own words.
     pub(super) liars: BTreeSet<PeerIx>,
 }
 
-fn pair(one: PeerIx, other: PeerIx) -> Pair {
+pub(super) fn pair(one: PeerIx, other: PeerIx) -> Pair {
     (one.min(other), one.max(other))
 }
 
@@ -71,6 +75,9 @@ pub(super) fn blame(standings: &Standings<'_>, before: &Decision, tools: (&Chart
             Some(trouble) if trouble.kind == TroubleKind::Malformed => {
                 blame.accusations.insert((member, trouble.with));
                 blame.contradictions.insert(pair(member, trouble.with));
+                if is_proved((member, record), (trouble, before), tools) {
+                    blame.liars.insert(trouble.with);
+                }
             }
             // In the open everybody waits for everybody, and for nothing else.
             Some(trouble) if open::is_first_word(trouble) => {
@@ -84,8 +91,9 @@ pub(super) fn blame(standings: &Standings<'_>, before: &Decision, tools: (&Chart
             None => {}
         }
     }
-    let silences = awaited.into_iter().map(|(silent, waiting)| pair(waiting, silent));
-    blame.silences.extend(silences.chain(forgetful));
+    let waits = awaited.into_iter().map(|(silent, waiting)| pair(waiting, silent));
+    blame.waits = waits.filter(|it| !blame.contradictions.contains(it) && !forgetful.contains(it)).collect();
+    blame.silences.extend(blame.waits.iter().copied().chain(forgetful));
     blame.silences.retain(|pair| !blame.contradictions.contains(pair));
     open::owing(&seats, before, &mut blame);
     blame
@@ -102,7 +110,7 @@ fn rounds<'a>(standing: &'a Standing, before: &Decision) -> impl Iterator<Item =
     })
 }
 
-fn round<'a>(standing: &'a Standing, before: &Decision, number: u32) -> Option<&'a RoundRecord> {
+pub(super) fn round<'a>(standing: &'a Standing, before: &Decision, number: u32) -> Option<&'a RoundRecord> {
     rounds(standing, before).find(|record| record.round == number)
 }
 
@@ -138,6 +146,30 @@ fn contradicting_partners(
             }
         }
     }
+}
+
+/// 3: whether the author shows the signature of whom it accuses, under what no honest member sends.
+fn is_proved(
+    (member, record): (PeerIx, &RoundRecord),
+    (trouble, before): (Trouble, &Decision),
+    (charter, keys): (&Charter, &dyn Keys),
+) -> bool {
+    let is_it = |step: &&StepRecord| step.step == trouble.step && step.partner == trouble.with;
+    let at = record.steps.iter().position(|step| is_it(&step));
+    let heard = at.and_then(|at| record.steps[at].heard.as_ref());
+    let (Some(heard), true) = (heard, before.signs(record.round)) else { return false };
+    // The same by its outline, or, under masks, as it is opened: how many are in it is not counted there.
+    let too_large = |outline: Outline| {
+        outline.digest() == heard.digest
+            && charter.bounds.is_some_and(|bounds| bounds.refuse(&outline, before.seats.len()))
+    };
+    let opened = record.opened.as_ref().zip(at).and_then(|(opened, at)| opened.sums.get(at)?.heard);
+    let counted = opened.is_some_and(|sum| sum.digest() == heard.digest && sum.count > 0);
+    let electorate = before.electorate.fingerprint();
+    let place = Place { epoch: before.epoch, electorate, view: record.round };
+    let bytes = sum_statement(place, trouble.step, member, heard.digest).bytes(charter);
+    let is_signed = || heard.signature.is_some_and(|by| keys.verifies(trouble.with, &bytes, &by));
+    (record.shown.is_some_and(too_large) || counted) && is_signed()
 }
 
 /// Round, step, and the two sums that went in, the smaller first.

@@ -1,9 +1,9 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use super::super::records::{Heard, StepRecord, Trouble};
+use super::super::records::Heard;
 use super::super::tests::{PlainKeys, a_model, charter_with, standing};
-use super::super::{Decision, Keys, Seat, SignedSums};
+use super::super::{Bounds, Decision, Keys, Outline, Seat, SignedSums};
 use super::*;
 
 /// The digest of a sum with this number.
@@ -44,7 +44,14 @@ fn find(records: Vec<RoundRecord>, hostile: u32, signed: bool) -> Blame {
 /// Four members, two steps of doubling: 0–1 and 2–3, then 0–2 and 1–3. Inputs 1 to 4, halves 12 and 34, total
 /// 99.
 fn honest() -> Vec<RoundRecord> {
-    let record = |steps| RoundRecord { round: 0, steps, total: Some(sum(99)), trouble: None, opened: None };
+    let record = |steps| RoundRecord {
+        round: 0,
+        steps,
+        total: Some(sum(99)),
+        trouble: None,
+        opened: None,
+        shown: None,
+    };
     vec![
         record(vec![step(0, 1, 1, 2), step(1, 2, 12, 34)]),
         record(vec![step(0, 0, 2, 1), step(1, 3, 12, 34)]),
@@ -61,7 +68,14 @@ fn nobody_is_blamed_for_an_honest_round() {
 /// Four members by halving: on the way in (steps 0 to 3) each message has a number of its own, on the way back (4, 5) partners exchange quarters of the
 /// total, then halves. Parts on the way in are all different.
 fn honest_by_halving() -> Vec<RoundRecord> {
-    let record = |steps| RoundRecord { round: 0, steps, total: Some(sum(99)), trouble: None, opened: None };
+    let record = |steps| RoundRecord {
+        round: 0,
+        steps,
+        total: Some(sum(99)),
+        trouble: None,
+        opened: None,
+        shown: None,
+    };
     // Who keeps the lower half speaks first: its number is the even one.
     let lower = |at, partner, sent, heard| [step(at, partner, sent, 0), step(at + 1, partner, 0, heard)];
     let upper = |at, partner, sent, heard| [step(at, partner, 0, heard), step(at + 1, partner, sent, 0)];
@@ -124,8 +138,14 @@ fn where_sums_are_signed_the_signature_says_who_lies() {
 #[test]
 fn colluding_blockmates_are_apart_from_all_honest_members_of_their_block() {
     // 2 and 3 made 77 of the same two sums, and say so to 0 and 1: all heard what was sent.
-    let record =
-        |steps, total| RoundRecord { round: 0, steps, total: Some(sum(total)), trouble: None, opened: None };
+    let record = |steps, total| RoundRecord {
+        round: 0,
+        steps,
+        total: Some(sum(total)),
+        trouble: None,
+        opened: None,
+        shown: None,
+    };
     let records = vec![
         record(vec![step(0, 1, 1, 2), step(1, 2, 12, 34)], 99),
         record(vec![step(0, 0, 2, 1), step(1, 3, 12, 34)], 99),
@@ -146,6 +166,7 @@ fn silence_is_followed_to_the_last_pair() {
         total: None,
         trouble: trouble(TroubleKind::Silent, 0, 0),
         opened: None,
+        shown: None,
     };
     records[3].steps[1] = step(1, 1, 34, 0);
     (records[3].total, records[3].trouble) = (None, trouble(TroubleKind::Silent, 1, 1));
@@ -162,6 +183,7 @@ fn a_circle_of_waiting_ends_where_steps_do_not_fall() {
         total: None,
         trouble: trouble(TroubleKind::Silent, with, step),
         opened: None,
+        shown: None,
     };
     let found = find(vec![waits(1, 3), waits(2, 2), waits(0, 1), waits(3, 0)], 1, false);
     assert_eq!(
@@ -191,8 +213,14 @@ fn two_honest_members_are_never_taken_for_liars() {
             (0..2).map(|at| step(at, dice.below(4) as PeerIx, pick(&mut dice), pick(&mut dice))).collect();
         let kinds = [TroubleKind::Silent, TroubleKind::Differs, TroubleKind::Malformed];
         let trouble = trouble(kinds[dice.below(3)], dice.below(5) as PeerIx, dice.below(3) as u32);
-        records[liar] =
-            RoundRecord { round: 0, steps, total: Some(sum(pick(&mut dice))), trouble, opened: None };
+        records[liar] = RoundRecord {
+            round: 0,
+            steps,
+            total: Some(sum(pick(&mut dice))),
+            trouble,
+            opened: None,
+            shown: None,
+        };
         let found = find(records, 1, dice.one_in(2));
         for (one, other) in &found.contradictions {
             assert!(*one == liar as PeerIx || *other == liar as PeerIx, "{found:?}");
@@ -202,4 +230,60 @@ fn two_honest_members_are_never_taken_for_liars() {
 
 fn pick(dice: &mut super::super::tests::Dice) -> u8 {
     [0, 1, 2, 3, 4, 12, 34, 99, 50][dice.below(9)]
+}
+
+/// Three sums between four members; 1 left the round for what 3 sent it in step 1.
+fn accusing(shown: Outline, signer: Option<PeerIx>) -> Blame {
+    let (charter, mut before) = decision(4, 1);
+    before.signed = SignedSums { until: 9, span: 9 };
+    let charter = (*charter).clone().with_bounds(Bounds::new(2, 3.0));
+    let place = Place { epoch: 1, electorate: before.electorate.fingerprint(), view: 0 };
+    let bytes = sum_statement(place, 1, 1, shown.digest()).bytes(&charter);
+    let signature = signer.map(|by| PlainKeys(by).sign(&bytes));
+    let mut records = honest();
+    records[1].steps[1].heard = Some(Heard { digest: shown.digest(), signature });
+    (records[1].total, records[1].trouble) = (None, trouble(TroubleKind::Malformed, 3, 1));
+    records[1].shown = Some(shown);
+    // 3 says nothing about what it sent: else that is the contradiction.
+    records[3].steps.truncate(1);
+    records[3].total = None;
+    let standings: Vec<Standing> = records.into_iter().map(with).collect();
+    let named: BTreeMap<PeerIx, &Standing> = (0..).zip(&standings).collect();
+    blame(&named, &before, (&charter, &PlainKeys(0)))
+}
+
+#[test]
+fn a_malformed_sum_is_a_proof_against_who_signed_it_and_against_nobody_else() {
+    let too_large = Outline::of(1, &[100.0, 0.0], 1e4);
+    assert_eq!(accusing(too_large, Some(3)).liars, BTreeSet::from([3]));
+    let of_nothing = Outline::of(0, &[0.1, 0.0], 0.01);
+    assert_eq!(accusing(of_nothing, Some(3)).liars, BTreeSet::from([3]));
+    // Without its signature, or under that of another, it is one word against another; and what fits proves nothing, whoever is accused.
+    for (shown, signer) in
+        [(too_large, None), (too_large, Some(1)), (Outline::of(1, &[1.0, 0.0], 1.0), Some(3))]
+    {
+        let found = accusing(shown, signer);
+        assert!(found.liars.is_empty(), "{found:?}");
+        assert!(found.contradictions.contains(&(1, 3)));
+    }
+}
+
+#[test]
+fn an_outline_that_is_not_the_sum_that_was_heard_proves_nothing() {
+    let (charter, mut before) = decision(4, 1);
+    before.signed = SignedSums { until: 9, span: 9 };
+    let charter = (*charter).clone().with_bounds(Bounds::new(2, 3.0));
+    let place = Place { epoch: 1, electorate: before.electorate.fingerprint(), view: 0 };
+    let honest_sum = Outline::of(1, &[1.0, 0.0], 1.0);
+    let bytes = sum_statement(place, 1, 1, honest_sum.digest()).bytes(&charter);
+    let mut records = honest();
+    let signature = Some(PlainKeys(3).sign(&bytes));
+    records[1].steps[1].heard = Some(Heard { digest: honest_sum.digest(), signature });
+    records[1].trouble = trouble(TroubleKind::Malformed, 3, 1);
+    records[1].shown = Some(Outline { square: 1e9_f64.to_bits(), ..honest_sum });
+    records[3].steps.truncate(1);
+    let standings: Vec<Standing> = records.into_iter().map(with).collect();
+    let named: BTreeMap<PeerIx, &Standing> = (0..).zip(&standings).collect();
+    let found = blame(&named, &before, (&charter, &PlainKeys(0)));
+    assert!(!found.liars.contains(&3), "{found:?}");
 }

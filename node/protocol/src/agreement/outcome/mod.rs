@@ -5,6 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use super::blame::{Blame, Pair, blame};
 use super::decision::{Apart, Cause, Decision, Model, Seat, SignedSums, TokenStart};
 use super::flaw::{self, Flaw};
+use super::inspecting::{self, Next};
 use super::keys::Keys;
 use super::statements::Standing;
 use super::{Charter, Electorate};
@@ -34,7 +35,8 @@ pub(super) fn outcome(
     proven: &BTreeSet<PeerIx>,
     tools: (&Charter, &dyn Keys),
 ) -> Option<Decision> {
-    let found = blame(standings, before, tools);
+    let mut found = blame(standings, before, tools);
+    let Next { inspection, barred, coins } = inspecting::next(before, standings, &mut found);
     let banned = banned(before, proven, &found);
     let fresh = banned.iter().filter(|&&member| !before.has_banned(member)).count() as u32;
     let hostile = before.electorate.hostile.saturating_sub(fresh);
@@ -57,7 +59,7 @@ pub(super) fn outcome(
         present.iter().filter(|(member, _)| !accused.contains(member)).map(|(&m, &s)| (m, s)).collect();
     let model = model(before, &trusted, hostile, tools.0.terms().rounds)?;
     let signed = signed(before, &found, next_round);
-    let tokens = tokens(&trusted, hostile);
+    let tokens = tokens(before, &trusted, hostile);
     let electorate = electorate(before, &seats, &banned, hostile);
     let (banned, epoch) = (banned.into_iter().collect(), before.epoch.checked_add(1)?);
     (!seats.is_empty()).then_some(Decision {
@@ -70,6 +72,9 @@ pub(super) fn outcome(
         model,
         next_round,
         tokens,
+        inspection,
+        barred,
+        coins,
     })
 }
 
@@ -131,21 +136,31 @@ fn apart(before: &Decision, found: &Blame, banned: &BTreeSet<PeerIx>, round: u32
 /// half of those present (and more than f): no order has a place for it until they end. Where nobody is taken
 /// to be hostile a contradiction says nothing about who is wrong.
 fn shut_out(present: &Standings<'_>, apart: &[Apart], hostile: u32, round: u32) -> BTreeSet<PeerIx> {
-    // Of two nobody is shut out: there would be nobody left.
-    let most = (hostile as usize).max(present.len().saturating_sub(1) / 2).max(1);
-    let is_over = |member: &PeerIx| {
-        let of_it = apart.iter().filter(|pair| {
-            let other = if pair.one == *member { pair.other } else { pair.one };
-            (pair.one == *member || pair.other == *member) && present.contains_key(&other)
-        });
-        let (mut lies, mut all) = (0, 0);
-        for pair in of_it.filter(|pair| pair.is_apart(round)) {
-            all += 1;
-            lies += usize::from(pair.cause == Cause::Contradiction);
-        }
-        (hostile > 0 && lies > hostile as usize) || all > most
-    };
+    let is_present = |member: PeerIx| present.contains_key(&member);
+    let those = (present.len(), &is_present as &dyn Fn(PeerIx) -> bool);
+    let is_over = |member: &PeerIx| is_shut_out(*member, those, apart, (hostile, round));
     present.keys().copied().filter(is_over).collect()
+}
+
+/// Whether a member, one of so many who are present, has no seat because of those whom it is apart from.
+pub(super) fn is_shut_out(
+    member: PeerIx,
+    (present, is_present): (usize, &dyn Fn(PeerIx) -> bool),
+    apart: &[Apart],
+    (hostile, round): (u32, u32),
+) -> bool {
+    // Of two nobody is shut out: there would be nobody left.
+    let most = (hostile as usize).max(present.saturating_sub(1) / 2).max(1);
+    let of_it = apart.iter().filter(|pair| {
+        let other = if pair.one == member { pair.other } else { pair.one };
+        (pair.one == member || pair.other == member) && is_present(other)
+    });
+    let (mut lies, mut all) = (0, 0);
+    for pair in of_it.filter(|pair| pair.is_apart(round)) {
+        all += 1;
+        lies += usize::from(pair.cause == Cause::Contradiction);
+    }
+    (hostile > 0 && lies > hostile as usize) || all > most
 }
 
 /// f = 0: whom one accuses of a malformed sum, unless it accuses back or its accuser accuses others too.
@@ -199,7 +214,9 @@ fn signed(before: &Decision, found: &Blame, round: u32) -> SignedSums {
 
 /// Each token starts again at the (f+1)-th largest hop of its newest generation that f+1 know of, from the
 /// copy of who stated it.
-fn tokens(present: &Standings<'_>, hostile: u32) -> Vec<TokenStart> {
+fn tokens(before: &Decision, present: &Standings<'_>, hostile: u32) -> Vec<TokenStart> {
+    let opened =
+        |token| before.tokens.iter().find(|start| start.token == token).map_or(0, |start| start.generation);
     let enough = hostile as usize;
     let mut copies: BTreeMap<u32, Vec<(u32, u32, PeerIx, super::Fingerprint)>> = BTreeMap::new();
     for (&member, standing) in present {
@@ -211,7 +228,9 @@ fn tokens(present: &Standings<'_>, hostile: u32) -> Vec<TokenStart> {
     let start = |(token, mut copies): (u32, Vec<(u32, u32, PeerIx, super::Fingerprint)>)| {
         copies.sort_unstable_by(|a, b| b.cmp(a));
         let &(generation, hop, holder, digest) = copies.get(enough)?;
-        Some(TokenStart { token, generation: generation.saturating_add(1), hop, digest, holder })
+        // Never one that was opened before: contributions under it are somewhere.
+        let generation = generation.max(opened(token)).saturating_add(1);
+        Some(TokenStart { token, generation, hop, digest, holder })
     };
     copies.into_iter().filter_map(start).collect()
 }

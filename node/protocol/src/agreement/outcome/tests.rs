@@ -30,6 +30,7 @@ fn accuses(whom: &[PeerIx]) -> Standing {
         total: None,
         trouble: Some(Trouble { kind: TroubleKind::Malformed, with, step: 0 }),
         opened: None,
+        shown: None,
     };
     Standing { rounds: whom.iter().enumerate().map(record).collect(), ..holds(5) }
 }
@@ -70,6 +71,19 @@ fn a_seat_that_liars_cut_off_does_not_set_the_model() {
     assert_eq!(next(&charter, &before, &split).unwrap().model, a_model(6, 6));
 }
 
+/// One seat is heard that holds the newest model, beside a liar; and somebody without a seat whose disk is old.
+#[test]
+fn who_has_no_seat_holds_nothing_and_would_roll_a_run_back_if_it_did() {
+    let (charter, mut before) = decision(4, 1, 5);
+    before.seats.retain(|seat| seat.member != 3);
+    let told = [(1, holds(9)), (2, holds(6)), (3, holds(6))];
+    assert_eq!(next(&charter, &before, &told), None, "it waits for others");
+    flaw::set(Some(Flaw::HoldersWithoutSeat));
+    let rolled_back = next(&charter, &before, &told);
+    flaw::set(None);
+    assert_eq!(rolled_back.map(|decision| decision.model.version), Some(6));
+}
+
 #[test]
 fn without_a_model_that_enough_seats_hold_nothing_is_decided() {
     let (charter, mut before) = decision(4, 1, 5);
@@ -78,6 +92,10 @@ fn without_a_model_that_enough_seats_hold_nothing_is_decided() {
     let old = standing(a_model(6, 66), None, 6);
     let standings = [(0, holds(4)), (2, old.clone()), (3, old)];
     assert_eq!(next(&charter, &before, &standings), None);
+    flaw::set(Some(Flaw::HoldersWithoutSeat));
+    let rolled_back = next(&charter, &before, &standings);
+    flaw::set(None);
+    assert_eq!(rolled_back.map(|decision| decision.model), Some(a_model(6, 66)), "the rule is needed");
 }
 
 #[test]
@@ -117,6 +135,7 @@ fn a_silent_pair_is_apart_for_a_while_and_longer_each_time() {
             total: None,
             trouble: Some(Trouble { kind: TroubleKind::Silent, with, step: 0 }),
             opened: None,
+            shown: None,
         }],
         next_round: round,
         ..holds(5)
@@ -137,7 +156,8 @@ fn who_is_apart_from_more_than_half_has_no_seat_for_a_while() {
     let (charter, before) = decision(5, 1, 5);
     let waits = |member: PeerIx| {
         let trouble = Some(Trouble { kind: TroubleKind::Silent, with: 4, step: 0 });
-        let record = RoundRecord { round: 5, steps: Vec::new(), total: None, trouble, opened: None };
+        let record =
+            RoundRecord { round: 5, steps: Vec::new(), total: None, trouble, opened: None, shown: None };
         (member, Standing { rounds: vec![record], ..holds(5) })
     };
     let standings = [waits(0), waits(1), waits(2), (3, holds(5)), (4, holds(5))];
@@ -163,7 +183,14 @@ fn silence_never_leaves_too_few_seats() {
     let waits = |with: PeerIx| {
         let trouble = Some(Trouble { kind: TroubleKind::Silent, with, step: 0 });
         Standing {
-            rounds: vec![RoundRecord { round: 5, steps: Vec::new(), total: None, trouble, opened: None }],
+            rounds: vec![RoundRecord {
+                round: 5,
+                steps: Vec::new(),
+                total: None,
+                trouble,
+                opened: None,
+                shown: None,
+            }],
             ..holds(5)
         }
     };
@@ -222,4 +249,9 @@ fn a_token_starts_again_where_an_honest_member_has_seen_it() {
     let start = next(&charter, &before, &standings).unwrap().tokens[0];
     assert_eq!((start.hop, start.generation, start.holder), (9, 2, 1));
     assert_eq!(start.digest, Fingerprint([9; 32]));
+    // What was opened before is not opened again, though the second largest copy is older than that.
+    let renewed = Decision { tokens: vec![start], ..before };
+    let standings = [(0, copy(12, 2)), (1, copy(9, 1)), (2, copy(8, 1)), (3, copy(0, 0))];
+    let start = next(&charter, &renewed, &standings).unwrap().tokens[0];
+    assert_eq!((start.hop, start.generation, start.holder), (9, 3, 1));
 }

@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use super::super::decision::{Certificate, CertificateError, Decided};
+use super::super::flaw::{self, Flaw};
 use super::super::keys::{Ballot, Ed25519, Kind, Signature};
 use super::super::message::{Ask, Message, TurnMessage, Turns};
 use super::super::sealed::Place;
@@ -69,6 +70,7 @@ fn with_real_signatures_a_decision_proves_itself_and_nothing_else() {
         rounds: 0,
         model: Fingerprint([5; 32]),
         seats: Vec::new(),
+        continued: None,
     };
     let charter = Arc::new(Charter::new(terms.clone(), SILENCE, RESEND).unwrap());
     let mut net = Net::new(4);
@@ -226,7 +228,13 @@ fn a_view_is_not_entered_without_the_standings_that_its_turns_name() {
     let turns: Vec<_> = turns.into_iter().map(|turn| turn.turn).filter(|turn| turn.by() != 3).collect();
     net.cut.clear();
     net.letters.clear();
-    net.deliver((0, 3, Message::Turns(Turns { turns, locked: None })));
+    let turns = Message::Turns(Turns { turns, locked: None });
+    let mut eager = net.nodes[3].clone().unwrap();
+    flaw::set(Some(Flaw::EntersUninformed));
+    eager.handle(net.now, Input::Received { from: 0, message: turns.clone() });
+    flaw::set(None);
+    assert_eq!(eager.assembly.as_ref().unwrap().view, 1, "without the rule it would be in it");
+    net.deliver((0, 3, turns));
     let view = |net: &Net| net.nodes[3].as_ref().unwrap().assembly.as_ref().unwrap().view;
     assert_eq!(view(&net), 0, "it asks first");
     assert!(net.letters.iter().any(|(_, to, m)| *to == 0 && matches!(m, Message::Ask(Ask::Standings(_)))));
@@ -326,10 +334,10 @@ fn knocks_break_no_round_and_lead_to_a_boundary_that_an_honest_member_named() {
     assert!(!net.knocked[0].is_empty() && net.knocked[0].iter().all(|&member| member == 3));
     assert_eq!(net.calls[..3], [0, 0, 0]);
     // A liar names a boundary at once; nobody stops before an honest member says so too.
-    net.handle(2, Input::Stop { before: 0 });
+    net.handle(2, Input::Stop { before: 0, member: 3 });
     net.flow();
     assert!(net.boundaries[0].is_empty());
-    net.handle(0, Input::Stop { before: 9 });
+    net.handle(0, Input::Stop { before: 9, member: 3 });
     net.flow();
     assert_eq!((&net.boundaries[0][..], &net.boundaries[1][..]), (&[9][..], &[9][..]));
     let heard = net.knocked[0].len();

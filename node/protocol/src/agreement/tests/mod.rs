@@ -6,6 +6,7 @@ mod hostile;
 mod model;
 mod old_disks;
 mod random;
+mod renewals;
 mod restarts;
 
 use std::collections::BTreeSet;
@@ -63,13 +64,14 @@ pub(super) fn charter_with(members: usize, hostile: u32) -> Arc<Charter> {
         rounds: ROUNDS,
         model: Fingerprint([0; 32]),
         seats: Vec::new(),
+        continued: None,
     };
     Arc::new(Charter::new(terms, SILENCE, RESEND).unwrap())
 }
 
 pub(super) fn standing(model: Model, before: Option<Model>, next_round: u32) -> Standing {
     let (rounds, tokens, proofs) = (Vec::new(), Vec::new(), Vec::new());
-    Standing { key: [0; 32], model, before, next_round, rounds, tokens, proofs, leaving: false }
+    Standing { key: [0; 32], model, before, next_round, rounds, tokens, proofs, leaving: false, look: None }
 }
 
 /// A stream of numbers that a seed stands for (SplitMix64).

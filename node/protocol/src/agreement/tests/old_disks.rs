@@ -5,7 +5,7 @@ use std::sync::Arc;
 use super::super::decision::Model;
 use super::super::message::Message;
 use super::super::reserve::{Recalled, ReserveHeld, block_of, first_block};
-use super::super::{Agreement, Fault, Input, Memory, Output};
+use super::super::{Agreement, Fault, Input, Memory, Output, Seen, Witnessed};
 use super::{Net, PlainKeys, a_model, begun, standing};
 use crate::PeerIx;
 
@@ -105,7 +105,7 @@ fn records_wait_for_a_quorum_and_an_old_disk_learns_what_it_reserved() {
     old.handle(now, Input::Reserve(1));
     while old.poll_output().is_some() {}
     let held = net.nodes[2].as_ref().unwrap().reserves().held().copied().find(|held| held.by == 0);
-    let message = Message::ReserveHeld(super::super::ReserveHeld { reserve: held });
+    let message = Message::ReserveHeld(super::super::ReserveHeld { reserve: held, seen: Default::default() });
     old.handle(now, Input::Received { from: 2, message });
     let kept: Vec<Output> = std::iter::from_fn(|| old.poll_output()).collect();
     assert!(matches!(kept[0], Output::KeepReserve(reserve) if reserve.records == 10), "{kept:?}");
@@ -117,7 +117,7 @@ fn nobody_raises_the_reserve_of_another() {
     let reserve = super::super::Reserve { by: 0, records: 1 << 40, signature: super::Signature([3; 64]) };
     for to in [0, 1] {
         net.deliver((3, to, Message::Reserve(reserve)));
-        let held = super::super::ReserveHeld { reserve: Some(reserve) };
+        let held = super::super::ReserveHeld { reserve: Some(reserve), seen: Default::default() };
         net.deliver((3, to, Message::ReserveHeld(held)));
     }
     assert_eq!(net.nodes[1].as_ref().unwrap().reserves().held().count(), 0);
@@ -142,10 +142,72 @@ fn among_those_who_answer_is_an_honest_one_that_held_the_reserve() {
         });
         assert_eq!(asked.map(|reserve| reserve.records), Some(first_block(100)));
         let heard = (1..members as PeerIx).map(|from| {
-            let message = Message::ReserveHeld(ReserveHeld { reserve: asked });
+            let message = Message::ReserveHeld(ReserveHeld { reserve: asked, seen: Default::default() });
             old.handle(net.now, Input::Received { from, message });
             old.recalled()
         });
         assert_eq!(heard.collect::<Vec<_>>(), expected, "{members} members");
     }
+}
+
+/// What a member that comes back hears of seven, of whom two may lie.
+fn witnessed(said: &[(u32, u32)]) -> Option<Witnessed> {
+    let net = Net::with(7, 2);
+    let mut old = Agreement::new(net.charter.clone(), Arc::new(PlainKeys(0)), 0);
+    old.handle(net.now, Input::Recall);
+    let asked = std::iter::from_fn(|| old.poll_output()).find_map(|output| match output {
+        Output::SendAll(Message::Reserve(reserve)) => Some(reserve),
+        _ => None,
+    });
+    for (from, &(begun, done)) in (1..).zip(said) {
+        let message = Message::ReserveHeld(ReserveHeld { reserve: asked, seen: Seen { begun, done } });
+        old.handle(net.now, Input::Received { from, message });
+    }
+    old.witnessed()
+}
+
+#[test]
+fn what_was_seen_of_a_member_is_what_one_honest_witness_says_at_most_and_no_less_than_all_do() {
+    let honest = [(10, 9), (11, 10), (10, 9), (11, 10)];
+    assert_eq!(witnessed(&honest[..2]), None, "both may lie");
+    // Fewer than five: the largest, and one more; that a round was done needs three.
+    assert_eq!(witnessed(&honest[..3]), Some(Witnessed { done: 9, begun: 12 }));
+    let far = (1 << 30, 1 << 30);
+    let low = (0, 0);
+    for liars in [[far, far], [low, low], [far, low]] {
+        let said: Vec<_> = liars.into_iter().chain(honest).collect();
+        let found = witnessed(&said).unwrap();
+        assert!((9..=10).contains(&found.done), "{found:?}: a round that an honest one finished");
+        assert!(
+            (11..=12).contains(&found.begun),
+            "{found:?}: one more than the least of the honest at least"
+        );
+    }
+}
+
+#[test]
+fn a_member_remembers_in_which_rounds_it_was_beside_whom() {
+    let mut net = begun(4, 1);
+    let seen = |net: &Net, of: PeerIx| net.nodes[0].as_ref().unwrap().seen(of);
+    net.handle(0, Input::TookPart(Seen { begun: 7, done: 6 }));
+    assert_eq!(seen(&net, 3), Seen { begun: 7, done: 6 });
+    net.advance_to(1);
+    net.kill(3);
+    (0..3).for_each(|at| net.call(at));
+    assert!(net.settle(&[0, 1, 2], 2));
+    assert!(!net.last(0).has_seat(3));
+    net.handle(0, Input::TookPart(Seen { begun: 20, done: 19 }));
+    assert_eq!((seen(&net, 3).begun, seen(&net, 2).begun), (7, 20), "it was not beside who has no seat");
+    // From the disk, and to who asks.
+    let kept = net.nodes[0].as_ref().unwrap().company();
+    let mut again = Agreement::new(net.charter.clone(), Arc::new(PlainKeys(0)), 0);
+    again.restore_company(kept);
+    assert_eq!((again.seen(3), again.seen(1).done), (Seen { begun: 7, done: 6 }, 19));
+    let asked = super::super::Reserve { by: 3, records: 5, signature: super::super::Signature([1; 64]) };
+    again.handle(net.now, Input::Received { from: 3, message: Message::Reserve(asked) });
+    let told = std::iter::from_fn(|| again.poll_output()).find_map(|output| match output {
+        Output::Send { to: 3, message: Message::ReserveHeld(held) } => Some(held.seen),
+        _ => None,
+    });
+    assert_eq!(told, Some(Seen { begun: 7, done: 6 }));
 }

@@ -26,6 +26,11 @@ pub(crate) fn weighted_sum(out: &mut Vec<f32>, length: usize, terms: &[(f64, &[f
     );
 }
 
+/// Whether the weights of a mixing step add up to one, as they must for the mean to stay where it is.
+pub(crate) fn keeps_the_mean(terms: &[(f64, &[f32])]) -> bool {
+    (terms.iter().map(|(weight, _)| weight).sum::<f64>() - 1.0).abs() < 1e-9
+}
+
 #[inline(always)]
 fn add_all(sums: &mut [f64], at: usize, terms: &[(f64, &[f32])]) {
     for (weight, values) in terms {

@@ -44,6 +44,7 @@ use crate::contribution::Contribution;
 use crate::core::{Core, stepped};
 use crate::event::RunEvent;
 use crate::masks::Masks;
+use crate::message::Message;
 use crate::node::{Input, Snapshot};
 use crate::settings::Settings;
 use crate::values::Values;
@@ -274,6 +275,7 @@ impl Gossip {
         if let Some(previous) = &self.previous {
             terms.push((1.0 - omega, previous.as_slice()));
         }
+        debug_assert!(mix::keeps_the_mean(&terms), "missing weight goes back to the node itself");
         // By now all neighbours have mixed what they were sent a step ago, if nobody is late.
         let mut mixed = self.spare.take().or_else(|| self.sent.take()?.into_unshared()).unwrap_or_default();
         mix::weighted_sum(&mut mixed, self.state.len(), &terms);
@@ -374,7 +376,7 @@ impl Machine for Gossip {
     }
 
     /// Whoever sent it is left out from now on: perhaps nobody else is waited for.
-    fn on_refused(&mut self, core: &mut Core, _from: PeerIx) {
+    fn on_refused(&mut self, core: &mut Core, _from: PeerIx, _message: Message) {
         self.advance(core);
     }
 

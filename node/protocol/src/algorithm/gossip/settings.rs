@@ -6,7 +6,7 @@ use topology::schedule::Setting;
 use topology::{Chebyshev, MixingMatrix, Schedule, ScheduleSpec, Spectrum, TopologyError};
 
 use super::{MixingPlan, PairingSettings};
-use crate::config::{Config, Masking};
+use crate::config::{self, Config, Masking};
 use crate::setup::{SetupError, graph};
 use crate::work::Adjacency;
 
@@ -55,7 +55,7 @@ impl GossipSettings {
             steps: config.algorithm.mixing_steps,
             run_id: run_id.to_owned(),
         };
-        let schedule = config.algorithm.schedule.schedule(&setting)?;
+        let schedule = pulled(config, config.algorithm.schedule.schedule(&setting)?);
         let accelerate = match &schedule {
             Schedule::Fixed { matrix, .. } if config.algorithm.accelerate => coefficients(config, matrix)?,
             _ => Vec::new(),
@@ -80,6 +80,18 @@ impl GossipSettings {
         if let Some(pairing) = &mut self.pairing {
             pairing.deviation = pairing.ratio * contribution;
         }
+    }
+}
+
+/// Where nodes keep models of their own, a round goes a part of the way that makes them one.
+///
+/// After the step θ_i − η·g_i the models move by −ηλ(I − W)θ: a step of the gradient of (λ/2)·Σ w_ij‖θ_i − θ_j‖² over all edges (Vanhaesebrouck et al. 2017).
+fn pulled(config: &Config, schedule: Schedule) -> Schedule {
+    match schedule {
+        Schedule::Fixed { graph, matrix, steps } if config.algorithm.pull.is_some() => {
+            Schedule::Fixed { graph, matrix: Arc::new(matrix.damped(config::pulled(config))), steps }
+        }
+        schedule => schedule,
     }
 }
 

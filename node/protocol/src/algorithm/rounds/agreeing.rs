@@ -2,21 +2,20 @@
 
 use std::sync::Arc;
 
-use super::exchange::Heard;
+use super::exchange::{Heard, Reach};
 use super::say::Agreed;
 use super::trace::sum_fingerprint;
 use super::{Phase, Rounds, Say};
 use crate::agreement::{
-    self, Agreement, Ask, Certificate, Credentials, Fault, Fingerprint, Input, Output, Place, Signature,
-    Standing, TroubleKind, sum_statement,
+    self, Agreement, Ask, Certificate, Credentials, Fault, Fingerprint, Input, Output, Place, Seen,
+    Signature, Standing, TroubleKind, sum_statement,
 };
+use crate::algorithm::traffic::Traffic;
 use crate::core::Core;
 use crate::event::{FaultKind, RunEvent};
 use crate::numbers::Numbers;
 use crate::{PeerIx, Recipients, Time};
 
-/// Messages of the agreement that one member may send within `resend`, beside some for each member: more than any assembly needs.
-const MOST_AT_ONCE: u32 = 256;
 /// A boundary so many rounds ahead is heard by all before they come to it.
 const NOTICE: u32 = 2;
 
@@ -32,8 +31,7 @@ pub(super) struct Agreeing {
     /// When to stop waiting for others, where that was set.
     pub(super) ends: Time,
     missing: Vec<PeerIx>,
-    /// How many messages each member has sent since then.
-    traffic: std::collections::BTreeMap<PeerIx, (Time, u32)>,
+    traffic: Traffic,
     pub(super) leaving: bool,
 }
 
@@ -41,25 +39,10 @@ impl Agreeing {
     pub(super) fn certificate(&self) -> Option<&Certificate> {
         self.machine.as_ref().map(|machine| machine.certificate())
     }
-
-    /// Whether a member says more than anybody has reason to.
-    fn is_flooded(&mut self, core: &mut Core, from: PeerIx) -> bool {
-        let most = MOST_AT_ONCE.saturating_add(4 * core.settings.nodes as u32);
-        let (until, count) = self.traffic.entry(from).or_insert((Time(0), 0));
-        if core.now >= *until {
-            (*until, *count) = (core.now.after(core.settings.timeouts.resend), 0);
-        }
-        *count = count.saturating_add(1);
-        let flooded = *count > most;
-        if *count == most.saturating_add(1) {
-            core.fault(from, FaultKind::Flood, 0);
-        }
-        flooded
-    }
 }
 
 impl Rounds {
-    fn credentials(&mut self, core: &Core) -> &Credentials {
+    pub(super) fn credentials(&mut self, core: &Core) -> &Credentials {
         self.agreeing.credentials.get_or_insert_with(|| {
             let charter = super::rounds_settings(&core.settings).charter(&core.settings);
             Credentials::danger_from_seed(&core.settings, charter, core.me)
@@ -76,6 +59,7 @@ impl Rounds {
                 None => fresh,
             };
             machine.restore_reserves(self.reserving.held());
+            machine.restore_company(self.reserving.company.iter().copied());
             self.agreeing.machine = Some(Box::new(machine));
             self.tell_place(core);
         }
@@ -87,9 +71,9 @@ impl Rounds {
         &self,
         (round, step): (u32, u32),
         to: PeerIx,
-        (count, numbers, ends): (u32, &Numbers, bool),
+        (count, numbers, reach): (u32, &Numbers, Reach),
     ) -> Option<Signature> {
-        self.signs(round).then(|| self.sign_sum((round, step), to, sum_fingerprint(count, numbers, ends)))?
+        self.signs(round).then(|| self.sign_sum((round, step), to, sum_fingerprint(count, numbers, reach)))?
     }
 
     /// Whether sums of a round are signed.
@@ -129,9 +113,9 @@ impl Rounds {
         me: PeerIx,
         (round, step): (u32, u32),
         from: PeerIx,
-        (heard, ends): (&Heard, bool),
+        (heard, reach): (&Heard, Reach),
     ) -> bool {
-        let sum = || sum_fingerprint(heard.said.count, &heard.numbers, ends);
+        let sum = || sum_fingerprint(heard.said.count, &heard.numbers, reach);
         !self.signs(round) || self.is_sum_signed((round, step), (from, me), (sum(), heard.said.signature))
     }
 
@@ -148,9 +132,11 @@ impl Rounds {
             _ => None,
         };
         let (holding, now) = (self.model.version(), core.now);
+        let seen = Seen { begun: self.round.saturating_add(1), done: self.unfinished };
         if let Some(machine) = &mut self.agreeing.machine
             && matches!(self.phase, Phase::Contributing | Phase::Exchanging(_) | Phase::Hearing(_))
         {
+            machine.handle(now, Input::TookPart(seen));
             machine.handle(now, Input::Holding(holding));
             machine.handle(now, Input::Awaiting(awaited));
         }
@@ -165,7 +151,7 @@ impl Rounds {
     }
 
     pub(super) fn on_agreement(&mut self, core: &mut Core, from: PeerIx, said: &Agreed) {
-        if self.agreeing.is_flooded(core, from)
+        if self.agreeing.traffic.is_flood(core, from)
             || !self.reserving.hears(&self.phase, &said.0, core.settings.rounds)
         {
             return;
@@ -226,6 +212,7 @@ impl Rounds {
             tokens: Vec::new(),
             proofs: Vec::new(),
             leaving: self.agreeing.leaving,
+            look: self.look(core),
         }
     }
 
@@ -262,7 +249,7 @@ impl Rounds {
                 Output::Knocked(member) => {
                     let before = self.next_round.saturating_add(NOTICE);
                     if self.machine(core).could_seat(member, before) {
-                        self.agree(core, Input::Stop { before });
+                        self.agree(core, Input::Stop { before, member });
                     }
                 }
                 Output::Boundary(round) => self.agreeing.boundary = Some(round),
@@ -273,6 +260,9 @@ impl Rounds {
     }
 
     fn on_called(&mut self, core: &mut Core, reason: &str) {
+        if self.looking.is_recording() {
+            return; // It says where it stands as soon as the record is durable.
+        }
         let awaited = match &self.phase {
             Phase::Exchanging(exchange) => exchange.waiting.map(|(peer, _)| peer),
             _ => None,

@@ -1,6 +1,6 @@
 //! Members that lie to others, for tests and simulations: what becomes of a message on its way out. The node behind it is honest and does not know.
 //!
-//! Signatures are the liar's own, of a run whose keys everybody can compute.
+//! Signatures are the liar's own: of a run whose keys everybody can compute, or with its credentials.
 
 use std::sync::Arc;
 
@@ -9,13 +9,14 @@ use super::{Agreed, Say};
 use crate::PeerIx;
 use crate::agreement::danger::Liar;
 use crate::agreement::{
-    self, Decision, Fingerprint, Model, RoundRecord, Standing, StepRecord, Trouble, TroubleKind,
+    self, Credentials, Decision, Fingerprint, Model, RoundRecord, Standing, StepRecord, Trouble, TroubleKind,
 };
 use crate::config::HostileKind;
 use crate::message::{Body, Message};
 use crate::numbers::{Load, Numbers, Words};
 use crate::settings::Settings;
 use crate::values::Values;
+use crate::walk;
 
 /// A number of a model that nobody made.
 const MADE_UP: f32 = 666.0;
@@ -41,7 +42,22 @@ type Send<'a> = &'a mut dyn FnMut(PeerIx, Message);
 impl Tongue {
     /// Of member `me`, lying in this way; `None` for kinds that are no lies of this sort.
     pub fn new(settings: &Settings, me: PeerIx, kind: HostileKind) -> Option<Self> {
-        let lies = matches!(
+        Self::speaks(kind).then(|| Self::of(Liar::new(settings, me), settings, me, kind))
+    }
+
+    /// The same of a member with these credentials.
+    pub fn with_credentials(
+        credentials: Credentials,
+        settings: &Settings,
+        me: PeerIx,
+        kind: HostileKind,
+    ) -> Option<Self> {
+        let liar = || Liar::with_credentials(credentials, me);
+        Self::speaks(kind).then(|| Self::of(liar(), settings, me, kind))
+    }
+
+    fn speaks(kind: HostileKind) -> bool {
+        matches!(
             kind,
             HostileKind::ForgedModel
                 | HostileKind::ForgedDecision
@@ -51,16 +67,19 @@ impl Tongue {
                 | HostileKind::Silence
                 | HostileKind::HighNumbers
                 | HostileKind::FalseAccusation
-        );
-        lies.then(|| Self {
+        )
+    }
+
+    fn of(liar: Liar, settings: &Settings, me: PeerIx, kind: HostileKind) -> Self {
+        Self {
             kind,
-            liar: Liar::new(settings, me),
+            liar,
             me,
             members: settings.nodes as u32,
             rounds: settings.rounds,
             parameters: settings.initial.len(),
             last: None,
-        })
+        }
     }
 
     /// Says what the member makes of `message`.
@@ -75,6 +94,7 @@ impl Tongue {
             HostileKind::FalseStanding => self.change_standing(&mut message, |_, standing| {
                 standing.model = Model { version: FAR, digest: made_up() };
                 standing.next_round = FAR;
+                standing.tokens.iter_mut().for_each(|copy| (copy.generation, copy.hop) = (FAR, FAR));
             }),
             HostileKind::FalseAccusation => self.change_standing(&mut message, Self::accuse),
             HostileKind::ZeroCount => without_count(&mut message),
@@ -134,9 +154,12 @@ impl Tongue {
     }
 
     fn change_standing(&self, message: &mut Message, change: impl FnOnce(&Self, &mut Standing)) {
-        let Body::Rounds(Say::Agreement(said)) = &message.body else { return };
+        let (Body::Rounds(Say::Agreement(said)) | Body::Walk(walk::Say::Agreement(said))) = &mut message.body
+        else {
+            return;
+        };
         if let Some(lie) = self.liar.standing(&said.0, |standing| change(self, standing)) {
-            message.body = agreed(lie).into();
+            *said = Agreed(Arc::new(lie));
         }
     }
 
@@ -154,6 +177,7 @@ impl Tongue {
                 total: None,
                 trouble: None,
                 opened: None,
+                shown: None,
             });
         }
         for (at, record) in standing.rounds.iter_mut().enumerate() {
@@ -175,7 +199,11 @@ fn agreed(message: agreement::Message) -> Say {
 
 /// What a silent member still says: it wants its seat.
 fn is_about_decisions(body: &Body) -> bool {
-    matches!(body, Body::Rounds(Say::Agreement(_) | Say::Fetch { .. } | Say::Model { .. } | Say::Key(_)))
+    matches!(
+        body,
+        Body::Rounds(Say::Agreement(_) | Say::Fetch { .. } | Say::Model { .. } | Say::Key(_))
+            | Body::Walk(walk::Say::Agreement(_))
+    )
 }
 
 /// A sum of nobody that is not nothing.

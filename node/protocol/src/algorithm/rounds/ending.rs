@@ -18,7 +18,8 @@ impl Rounds {
         let (sum, divisor, count) = match exchange.sum {
             Carried::Reals(sum) => (sum, exchange.count, exchange.count),
             Carried::Words(total) => match self.unmasked(core, &total) {
-                Some((mean, count)) => (mean, count.min(1), count),
+                Some(mean) if mean.too_long && self.may_look(core) => return self.look_into(core),
+                Some(Mean { mean, count, .. }) => (mean, count.min(1), count),
                 None => return self.on_void(core),
             },
         };
@@ -26,7 +27,11 @@ impl Rounds {
         if self.released.take().is_some() {
             let drawn = core.settings.algorithm.drawn(&core.settings.key, self.round, self.members.len());
             let leverages = Leverages::of_count(exchange.meetings.plan, drawn, count as usize);
+            debug_assert!(self.settling.is_none(), "the step settles the round before: one is open at most");
             self.settling = Some(Settling { members: self.members.clone(), leverages });
+        }
+        if self.model.version() < core.settings.rounds && self.tosses(core) {
+            return self.call_assembly(core, "this node's coin says to look into the round", None);
         }
         self.next(core);
     }
@@ -38,6 +43,7 @@ impl Rounds {
         let (round, epoch, end) = (self.round, self.epoch, self.model.digest());
         core.log(RunEvent::RoundDone { round, epoch, start, end, count });
         self.trace.done();
+        self.unfinished = self.round.saturating_add(1);
         // That everybody was in this round from the same model proves the round before.
         self.settle(core, true);
     }
@@ -52,13 +58,14 @@ impl Rounds {
         }
     }
 
-    /// The mean of a masked total, and how many added data; `None` where masks are left in it.
-    pub(super) fn unmasked(&self, core: &Core, total: &Words) -> Option<(Vec<f32>, u32)> {
+    /// The mean of a masked total; `None` where masks are left in it.
+    fn unmasked(&self, core: &Core, total: &Words) -> Option<Mean> {
         let on = core.settings.mechanism.words()?;
         let members = self.members.len();
-        let (mut mean, count) = Wearing::mean(total, members, &on.mechanism, on.divisor)?;
-        shorten(&mut mean, members as f64 * core.settings.largest_norm / f64::from(count.max(1)));
-        Some((mean, count))
+        let (mut mean, count) = Wearing::mean(total, members, on)?;
+        let too_long =
+            shorten(&mut mean, members as f64 * core.settings.largest_norm / f64::from(count.max(1)));
+        Some(Mean { mean, count, too_long })
     }
 
     /// What this member adds to its words where it is one that lies.
@@ -68,7 +75,7 @@ impl Rounds {
         let is_masked =
             |&other: &PeerIx| !opening.unmasked.contains(&(core.me.min(other), core.me.max(other)));
         if let Some(other) = others.find(is_masked) {
-            lie.tell(words, opening, (core.me, other));
+            lie.tell(words, opening, (core.me, other), longest_each(core).unwrap_or(0));
         }
     }
 
@@ -110,13 +117,30 @@ impl Rounds {
     }
 }
 
+/// A number, in steps, of which a contribution has as many as it has parameters and is as long as an honest one can be.
+fn longest_each(core: &Core) -> Option<i64> {
+    let on = core.settings.mechanism.words()?;
+    let each = core.settings.largest_norm / libm::sqrt(core.settings.initial.len() as f64);
+    Some((each * on.divisor? / on.mechanism.grid().real(1)) as i64)
+}
+
+/// The mean of a masked total.
+struct Mean {
+    mean: Vec<f32>,
+    /// How many added data.
+    count: u32,
+    /// Whether it was longer than contributions of honest members can come to, and is scaled down to that.
+    too_long: bool,
+}
+
 /// Scales a mean down to what contributions of honest members can come to: words under masks have no bound of their own, so that one member could add anything. It has
 /// everybody's room now, and no more.
-fn shorten(mean: &mut [f32], largest: f64) {
+fn shorten(mean: &mut [f32], largest: f64) -> bool {
     let square: f64 = mean.iter().map(|&value| f64::from(value) * f64::from(value)).sum();
     let norm = libm::sqrt(square);
     if norm > largest {
         let scale = largest / norm;
         mean.iter_mut().for_each(|value| *value = (f64::from(*value) * scale) as f32);
     }
+    norm > largest
 }

@@ -46,6 +46,20 @@ pub(super) struct Leg {
     pub(super) part: Range<usize>,
 }
 
+/// Where in the whole vector a sum belongs.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Reach {
+    /// Where its words begin.
+    pub(super) start: u32,
+    /// Whether its last words are those of the whole vector: the zeros of masked words.
+    pub(super) ends: bool,
+}
+
+impl Reach {
+    /// The whole vector.
+    pub(super) const WHOLE: Self = Self { start: 0, ends: true };
+}
+
 /// What is done with numbers that are heard.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum How {
@@ -102,9 +116,9 @@ impl Exchange {
         }
     }
 
-    /// Whether the last words of a message are those of the whole vector.
-    pub(super) fn ends(&self, leg: &Leg) -> bool {
-        leg.part.end == self.sum.len()
+    /// Where the words of a message belong.
+    pub(super) fn reach(&self, leg: &Leg) -> Reach {
+        Reach { start: leg.part.start as u32, ends: leg.part.end == self.sum.len() }
     }
 
     /// The number under which I wait for something in this turn.
@@ -122,6 +136,7 @@ impl Exchange {
 
     /// Takes in what the partner of this turn sent.
     pub(super) fn take(&mut self, (leg, how): (&Leg, How), heard: &Heard) {
+        debug_assert_eq!(heard.numbers.len(), leg.part.len(), "what is taken in was checked");
         if how == How::Adds {
             self.sum.add(leg.part.clone(), &heard.numbers);
             self.count = self.count.saturating_add(heard.said.count);

@@ -7,6 +7,7 @@ use super::{Lie, Masks, Phase, Rounds};
 use crate::agreement::{Certificate, Credentials, TroubleKind};
 use crate::algorithm::Machine;
 use crate::core::Core;
+use crate::message::Message;
 use crate::node::{Disk, Input, Snapshot};
 use crate::settings::Settings;
 use crate::{PeerIx, Time};
@@ -56,20 +57,22 @@ impl Machine for Rounds {
     }
 
     /// A message of `from` was malformed. If it is the one that is waited for, waiting is in vain.
-    fn on_refused(&mut self, core: &mut Core, from: PeerIx) {
+    fn on_refused(&mut self, core: &mut Core, from: PeerIx, message: Message) {
         let waited_for = match &self.phase {
             Phase::Exchanging(exchange) => exchange.waiting.is_some_and(|(peer, _)| peer == from),
             Phase::Hearing(_) => self.robust.owes(from),
             _ => false,
         };
         if waited_for && core.accused.contains(&from) {
+            self.hear_refused(core, from, message);
             self.call_about(core, "a peer sends malformed messages", TroubleKind::Malformed, from);
         }
     }
 
     fn wake_at(&self) -> Option<Time> {
         let own = match &self.phase {
-            Phase::Waiting | Phase::Contributing | Phase::Over => None,
+            Phase::Contributing => self.sits_out_at(),
+            Phase::Waiting | Phase::Over => None,
             Phase::Meeting(patience) => Some(patience.again.min(patience.until)),
             Phase::Exchanging(exchange) => {
                 exchange.waiting.map(|(_, patience)| patience.again.min(patience.until))

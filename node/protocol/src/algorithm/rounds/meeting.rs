@@ -1,7 +1,7 @@
 //! Keys of masks. Decisions state them, the same for all; before the first one everybody tells everybody, each for itself, over connections that prove who
 //! speaks. Nobody is believed about the key of another.
 
-use super::masks::{CHECK_WORDS, MaskGraph, MaskKey, Masks, Wearing};
+use super::masks::{MaskGraph, MaskKey, Masks, Wearing};
 use super::{KeyTold, Phase, Rounds, Say, patience};
 use crate::PeerIx;
 use crate::agreement::Seat;
@@ -107,7 +107,7 @@ impl Rounds {
             None => numbers.reals().is_some(),
             Some(on) => numbers.words().is_some_and(|words| {
                 let bits = on.mechanism.grid().size().bits();
-                let (words_told, whole) = (words.len(), core.settings.initial.len() + CHECK_WORDS);
+                let (words_told, whole) = (words.len(), Wearing::length(core.settings.initial.len(), on));
                 // How long a part is, its place in the round says.
                 let parts = super::rounds_settings(&core.settings)
                     .halves(core.settings.initial.len(), self.members.len());

@@ -14,6 +14,7 @@ impl Rounds {
         self.break_round(core, "a new roster was decided", None);
         let held = self.model.stated(&core.settings).0;
         self.settle(core, decision.model == held);
+        self.learn_look(core, decision);
         self.epoch = decision.epoch;
         self.members = decision.seats.iter().map(|seat| seat.member).collect();
         self.learn_keys(core.me, &decision.seats);
@@ -58,6 +59,9 @@ impl Rounds {
         let over = self.agreeing.machine.as_ref().is_some_and(|machine| machine.is_over());
         if over {
             return self.end(core, "all rounds are done", true);
+        }
+        if self.looking.is_under_way() {
+            return self.look_on(core);
         }
         if self.members.binary_search(&core.me).is_ok() {
             return self.start_round(core);

@@ -20,6 +20,7 @@ mod exchange;
 mod fold;
 mod halving;
 pub(crate) mod leverage;
+mod looking;
 mod machine;
 pub(crate) mod masks;
 mod meeting;
@@ -29,9 +30,11 @@ mod model;
 mod objections;
 mod plan;
 mod reserving;
+mod returning;
 pub(crate) mod robust;
 mod say;
 mod settings;
+mod slow;
 mod trace;
 mod turns;
 
@@ -45,7 +48,6 @@ use crate::message::Body;
 use crate::node::Snapshot;
 use crate::settings::Settings;
 use crate::time::Patience;
-use crate::values::Values;
 use crate::work::{Computed, Given, Job};
 use crate::{PeerIx, Time};
 
@@ -55,8 +57,9 @@ pub use danger::Tongue;
 use exchange::{Early, Exchange, Sent};
 pub(crate) use fold::RoundsFold;
 use leverage::Leverages;
+use looking::Looking;
 use masks::Wearing;
-pub use masks::{Bared, Flaw, Hidden, Lie, MaskKey, MaskSecret, MaskSettings, Masks, inspection};
+pub use masks::{Bared, Flaw, Hidden, Lie, Looks, MaskKey, MaskSecret, MaskSettings, Masks, inspection};
 use model::SharedModel;
 pub use model::first_model;
 use reserving::Reserving;
@@ -65,9 +68,6 @@ pub use robust::{Robust, Said, What};
 pub use say::{Agreed, KeyTold, Say, Sum};
 pub use settings::RoundsSettings;
 use trace::Trace;
-
-/// A silent peer is given up after [`crate::Timeouts::silence`]; one that answers but never delivers, after this many times as long.
-const PATIENCE_WITH_THE_LIVING: u64 = 6;
 
 pub(crate) struct Rounds {
     model: SharedModel,
@@ -80,10 +80,13 @@ pub(crate) struct Rounds {
     next_round: u32,
     /// The first round that this node has not begun in any epoch: it contributes to no earlier one.
     unused: u32,
+    /// The first round that was not finished.
+    unfinished: u32,
     /// When the round that is under way began.
     began: Time,
     phase: Phase,
     contribution: Contribution,
+    slow: slow::Slow,
     /// The round of a contribution that was recorded in the round that is under way.
     released: Option<u32>,
     settling: Option<Settling>,
@@ -97,6 +100,7 @@ pub(crate) struct Rounds {
     came_back: bool,
     /// Masks, where the driver gave some.
     wearing: Option<Wearing>,
+    looking: Looking,
     /// What it adds to its words from some time on, in tests and simulations.
     lies: Option<(Lie, Time)>,
 }
@@ -134,14 +138,20 @@ impl Rounds {
         Self {
             model: SharedModel::first(settings),
             epoch: 0,
-            members: (0..settings.nodes as PeerIx).collect(),
+            members: if rounds_settings(settings).late {
+                Arc::new([])
+            } else {
+                (0..settings.nodes as PeerIx).collect()
+            },
             apart: Arc::new([]),
             round: 0,
             next_round: 0,
             unused: 0,
+            unfinished: 0,
             began: Time(0),
             phase: Phase::Waiting,
             contribution: Contribution::None,
+            slow: slow::Slow::default(),
             released: None,
             settling: None,
             early: Early::default(),
@@ -152,6 +162,7 @@ impl Rounds {
             reserving: Reserving::default(),
             came_back: false,
             wearing: None,
+            looking: Looking::default(),
             lies: None,
         }
     }
@@ -169,14 +180,26 @@ impl Rounds {
             } else {
                 self.call_assembly(core, "this node came back", None);
             }
-        } else if self.agreeing.credentials.as_ref().is_some_and(|it| it.charter.terms().seats.is_empty()) {
+        } else if self.first_seats_are_decided(core) {
             self.recall(core, false);
+            self.call_assembly(core, "the run begins", None);
+        } else if self.has_coins(core) && core.settings.certify {
+            // The first decision fixes everybody's coins.
+            self.introduce(core, false);
             self.call_assembly(core, "the run begins", None);
         } else {
             self.introduce(core, false);
             self.log_streams(core);
             self.start_round(core);
         }
+    }
+
+    /// Whether the first assembly seats who came.
+    fn first_seats_are_decided(&mut self, core: &Core) -> bool {
+        if rounds_settings(&core.settings).late {
+            self.credentials(core);
+        }
+        self.agreeing.credentials.as_ref().is_some_and(|it| it.charter.terms().seats.is_empty())
     }
 
     /// The next round, or the end.
@@ -203,6 +226,7 @@ impl Rounds {
         // Under masks everybody adds noise of its own in every round of every epoch.
         let fresh = self.round >= self.unused || core.settings.algorithm.is_masked();
         self.unused = self.unused.max(self.next_round);
+        debug_assert!(self.round < self.unused, "a number that was begun is never begun as a new one");
         self.save(core);
         self.reserve_ahead(core);
         if core.settings.certify {
@@ -254,24 +278,34 @@ impl Rounds {
         if !self.may_record(core) {
             return; // Until a quorum holds the reserve.
         }
+        if self.is_late(core) {
+            return;
+        }
         let pending = u32::from(self.settling.is_some());
-        let params = Values::derived(self.model.params().to_vec());
-        let job = Job { among: Some(among), ..Job::new(self.round, params) };
+        let job = Job { among: Some(among), ..Job::new(self.round, self.model.given()) };
         if let Some(hidden) = core.settings.algorithm.hidden(self.members.len()) {
-            return self.contribution.begin_hidden(core, job, hidden);
+            return self.begin_hidden(core, job, hidden);
+        }
+        if self.rests(core) {
+            return;
         }
         if !self.contribution.begin(core, job, pending) {
+            // What is spent does not come back.
+            let for_good = pending == 0;
+            self.rest_before(core, if for_good { u32::MAX } else { self.round.saturating_add(1) });
             self.add_nothing(core);
         }
     }
 
     fn job(&self) -> Job {
-        let params = Values::derived(self.model.params().to_vec());
-        Job { among: Some(self.members.clone()), ..Job::new(self.round, params) }
+        Job { among: Some(self.members.clone()), ..Job::new(self.round, self.model.given()) }
     }
 
     fn on_recorded(&mut self, core: &mut Core, id: u64) {
         self.reserves_are_durable(core, id);
+        if self.on_look_recorded(core, id) {
+            return;
+        }
         let Some((round, values)) = self.contribution.on_recorded(core, id, (0, 0)) else { return };
         let contributing = matches!(self.phase, Phase::Contributing);
         let masked = core.settings.algorithm.is_masked();
@@ -292,6 +326,7 @@ impl Rounds {
 
     /// A contribution goes into the round; masked where it is words.
     fn give(&mut self, core: &mut Core, given: Given, has_data: bool) {
+        debug_assert!(!self.contribution.is_recording(), "what is sent is on record");
         let noisy = match given {
             Given::Reals(values) => return self.exchange(core, Carried::Reals(values.into_values()), 1),
             Given::Words(noisy) => noisy,
@@ -312,6 +347,7 @@ impl Rounds {
     }
 
     fn on_computed(&mut self, core: &mut Core, computed: Computed) {
+        self.is_free_again(&computed);
         let Some(noise) = self.contribution.on_computed(core, computed) else { return };
         if matches!(self.phase, Phase::Contributing) {
             self.give(core, noise, false);
@@ -322,7 +358,8 @@ impl Rounds {
         self.agreement_tick(core);
         self.reserving_tick(core);
         match &mut self.phase {
-            Phase::Waiting | Phase::Contributing | Phase::Over => {}
+            Phase::Contributing => self.contributing_tick(core),
+            Phase::Waiting | Phase::Over => {}
             Phase::Recalling if core.now >= self.agreeing.ends => {
                 let missing = self.machine(core).not_recalled();
                 self.on_missing(core, missing);
@@ -357,6 +394,9 @@ impl Rounds {
 
     /// A round boundary, or a vote: what must survive a crash.
     fn save(&mut self, core: &mut Core) {
+        if let Some(machine) = self.agreeing.machine.as_ref().filter(|_| core.saves) {
+            self.reserving.company = machine.company();
+        }
         let reserves = self.reserving.on_save(core.next_record);
         // A record that was asked for is among `records` below, so whoever comes back does not charge it again: it is charged here.
         // What masks hide is charged with its record.
@@ -391,6 +431,6 @@ fn patience(core: &Core) -> Patience {
     Patience {
         again: core.now.after(timeouts.resend),
         until: core.now.after(timeouts.silence),
-        latest: core.now.after(timeouts.silence.saturating_mul(PATIENCE_WITH_THE_LIVING)),
+        latest: core.now.after(timeouts.latest()),
     }
 }

@@ -8,10 +8,13 @@ use crate::settings::Settings;
 use crate::values::{Digest, Values};
 
 pub(super) struct SharedModel {
-    params: Vec<f32>,
+    /// Parameters, and behind them the state of the optimiser and the mean of the last rounds, as far as it is known: in one piece, since a large model is written down, sent and
+    /// looked at in every round.
+    encoded: Values,
+    /// How many of these are parameters.
+    parameters: usize,
     optimiser: Box<dyn Optimiser>,
     version: u32,
-    digest: Digest,
     /// Mean of the models since the first that counts; empty before it, and after the last round, when it is the model.
     mean: Vec<f32>,
     /// The one before, where a decision may go back to it.
@@ -21,12 +24,10 @@ pub(super) struct SharedModel {
 impl SharedModel {
     /// The first model, which everybody can make.
     pub(super) fn first(settings: &Settings) -> Self {
-        let params = settings.initial.as_slice().to_vec();
+        let parameters = settings.initial.len();
         let optimiser = fresh(settings);
-        let mean = Vec::new();
-        let mut model = Self { params, optimiser, version: 0, digest: Digest::default(), mean, before: None };
-        model.digest = Digest::of(model.encoded().as_slice());
-        model
+        let encoded = encoded(settings.initial.as_slice().to_vec(), optimiser.as_ref(), &[]);
+        Self { encoded, parameters, optimiser, version: 0, mean: Vec::new(), before: None }
     }
 
     /// What a peer or the disk says the model is; `None` where the length is wrong.
@@ -37,10 +38,10 @@ impl SharedModel {
         let (state, mean) = state.split_at(state_length);
         let mut optimiser = fresh(settings);
         optimiser.restore(state).then(|| Self {
-            params: params.to_vec(),
+            encoded: values.clone(),
+            parameters: params.len(),
             optimiser,
             version,
-            digest: Digest::of(values.as_slice()),
             mean: mean.to_vec(),
             before: None,
         })
@@ -52,12 +53,18 @@ impl SharedModel {
         self
     }
 
-    /// Parameters, and behind them the state of the optimiser and the mean of the last rounds, as far as it is known.
+    /// All of it.
     pub(super) fn encoded(&self) -> Values {
-        let mut all = self.params.clone();
-        all.extend(self.optimiser.state());
-        all.extend(&self.mean);
-        Values::derived(all)
+        self.encoded.clone()
+    }
+
+    /// What contributions start from.
+    pub(super) fn given(&self) -> Values {
+        if self.encoded.len() == self.parameters {
+            self.encoded.clone()
+        } else {
+            Values::derived(self.params().to_vec())
+        }
     }
 
     /// The one before, as [`encoded`](Self::encoded).
@@ -68,32 +75,33 @@ impl SharedModel {
     /// One step with the mean of `count` contributions whose sum is given. Without contributions the model stays.
     pub(super) fn advance(&mut self, settings: &Settings, mut sum: Vec<f32>, count: u32) {
         self.before = settings.certify.then(|| self.encoded());
-        if count > 0 {
+        let params = if count > 0 {
             let divisor = count as f32;
             sum.iter_mut().for_each(|value| *value /= divisor);
-            self.params = stepped(settings, self.version, &self.params, sum, self.optimiser.as_mut());
-        }
+            let now = &self.encoded.as_slice()[..self.parameters];
+            stepped(settings, self.version, now, sum, self.optimiser.as_mut())
+        } else {
+            self.params().to_vec()
+        };
         self.version += 1;
-        self.average(settings);
-        self.digest = Digest::of(self.encoded().as_slice());
+        let params = self.averaged(settings, params);
+        self.encoded = encoded(params, self.optimiser.as_ref(), &self.mean);
     }
 
     /// Takes the model into the mean of the last rounds; after the last of all, the mean is the model.
     ///
     /// # Guarantee
     /// A function of models that everybody has: it costs nothing.
-    fn average(&mut self, settings: &Settings) {
-        let Some(place) = is_averaged(settings, self.version) else { return };
-        self.mean.resize(self.params.len(), 0.0);
-        let all = self.mean.iter_mut().zip(&self.params);
+    fn averaged(&mut self, settings: &Settings, params: Vec<f32>) -> Vec<f32> {
+        let Some(place) = is_averaged(settings, self.version) else { return params };
+        self.mean.resize(params.len(), 0.0);
+        let all = self.mean.iter_mut().zip(&params);
         all.for_each(|(mean, now)| *mean += (now - *mean) / place as f32);
-        if self.version >= settings.rounds {
-            self.params = std::mem::take(&mut self.mean);
-        }
+        if self.version >= settings.rounds { std::mem::take(&mut self.mean) } else { params }
     }
 
     pub(super) fn params(&self) -> &[f32] {
-        &self.params
+        &self.encoded.as_slice()[..self.parameters]
     }
 
     /// How many rounds made it.
@@ -102,12 +110,12 @@ impl SharedModel {
     }
 
     pub(super) fn digest(&self) -> Digest {
-        self.digest
+        self.encoded.digest()
     }
 
     /// As members state it, and the one before.
     pub(super) fn stated(&self, settings: &Settings) -> (Model, Option<Model>) {
-        let now = stated(settings, self.version, self.encoded().as_slice());
+        let now = stated(settings, self.version, self.encoded.as_slice());
         let before = self.before.as_ref().zip(self.version.checked_sub(1));
         (now, before.map(|(values, version)| stated(settings, version, values.as_slice())))
     }
@@ -123,6 +131,12 @@ impl SharedModel {
         let is_it = stated(settings, wanted.version, values.as_slice()) == wanted;
         is_it.then(|| Self::decoded(settings, wanted.version, values)).flatten()
     }
+}
+
+fn encoded(mut params: Vec<f32>, optimiser: &dyn Optimiser, mean: &[f32]) -> Values {
+    params.extend(optimiser.state());
+    params.extend(mean);
+    Values::derived(params)
 }
 
 /// A model with its digest. The state of the optimiser is part of it while rounds are to come: of the result only the parameters are left, so

@@ -10,7 +10,7 @@ use privacy::{gdp, rdp};
 
 use super::RoundsSettings;
 use super::leverage::plan_of;
-use super::masks::Masked;
+use super::masks::{MaskSettings, Masked};
 use super::robust::RobustForecast;
 use crate::account::plan::{Figures, Found, LARGEST, MOST_NODES, PlanError, Question, UP, least, named};
 use crate::account::{Prices, ReleaseKind, Shape, Tally};
@@ -32,9 +32,7 @@ impl Forecast for RoundsSettings {
     ) -> Result<Option<Found>, PlanError> {
         match &self.masks {
             None if self.robust.is_some() => RobustForecast.noise(question, (epsilon, scope), local),
-            Some(masks) => {
-                Masked(masks, self.split_chance(question.shape.nodes)).noise(question, (epsilon, scope))
-            }
+            Some(masks) => self.masked(masks, question.shape).noise(question, (epsilon, scope)),
             None => calibrated(question, epsilon, scope),
         }
     }
@@ -42,15 +40,13 @@ impl Forecast for RoundsSettings {
     fn figures(&self, shape: &Shape, local: f64) -> Result<Figures, PlanError> {
         match &self.masks {
             None if self.robust.is_some() => RobustForecast.figures(shape, local),
-            Some(masks) => Masked(masks, self.split_chance(shape.nodes)).figures(shape, local),
+            Some(masks) => self.masked(masks, shape).figures(shape, local),
             None => Ok(figures(shape, local)),
         }
     }
 
     fn least_part(&self, shape: &Shape, scope: Scope) -> f64 {
-        self.masks
-            .as_ref()
-            .map_or(1.0, |masks| Masked(masks, self.split_chance(shape.nodes)).leverage(shape, scope))
+        self.masks.as_ref().map_or(1.0, |masks| self.masked(masks, shape).leverage(shape, scope))
     }
 
     fn own_rule(
@@ -60,7 +56,7 @@ impl Forecast for RoundsSettings {
         name: &str,
     ) -> Result<Option<(f64, BudgetRule)>, PlanError> {
         if let Some(masks) = &self.masks {
-            return Masked(masks, self.split_chance(shape.nodes)).own_rule(shape, (epsilon, scope), name);
+            return self.masked(masks, shape).own_rule(shape, (epsilon, scope), name);
         }
         if self.robust.is_some() || scope == Scope::Local || !(2..=MOST_NODES).contains(&shape.nodes) {
             return Ok(None);
@@ -75,6 +71,13 @@ impl Forecast for RoundsSettings {
             ReleaseKind::Sampled { .. } => renyi(shape, (epsilon, scope), name),
             ReleaseKind::NonPrivate => None,
         })
+    }
+}
+
+impl RoundsSettings {
+    fn masked<'a>(&self, masks: &'a MaskSettings, shape: &Shape) -> Masked<'a> {
+        let (chance, look_chance) = (self.split_chance(shape.nodes), self.look_chance());
+        Masked { masks, chance, looks: self.looks, look_chance }
     }
 }
 

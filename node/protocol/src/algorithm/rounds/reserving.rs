@@ -6,16 +6,17 @@
 //! signs nothing until the next decision, for it may have forgotten what it signed.
 //!
 //! # Guarantee
-//! With at most f hostile members, what a restored node may have released and does not remember is charged in full, but for a block of records and three
-//! where the disk is younger than the last reserve; a node that cannot find out adds no data.
+//! With at most f hostile members, what a restored node may have released and does not remember is charged in full, where the disk is younger than the last
+//! reserve by what the others saw ([`returning`](super::returning)); a node that cannot find out adds no data.
 //! # Assumes
 //! A driver that says [`Disk::Sure`] knows that its disk is the last one; then a quorum with this node in it is enough to go on, and what hostile members
 //! among it hide of a larger reserve shows when the others answer.
 
 use std::collections::BTreeMap;
 
+use super::returning::OnDisk;
 use super::{Phase, Rounds};
-use crate::agreement::{self, Input, Recalled, Reserve, block_of, first_block};
+use crate::agreement::{self, Input, Recalled, Reserve, Seen, block_of, first_block};
 use crate::core::Core;
 use crate::event::RunEvent;
 use crate::node::{Disk, Output, Snapshot};
@@ -29,7 +30,12 @@ const FLUSH: u64 = 8;
 #[derive(Default)]
 pub(super) struct Reserving {
     /// What the driver knows of the disk.
-    disk: Disk,
+    pub(super) disk: Disk,
+    /// Records when the last snapshot was made, and in all.
+    pub(super) saved_records: u64,
+    pub(super) on_disk: Option<OnDisk>,
+    /// How far others were seen, as it was kept.
+    pub(super) company: Vec<(PeerIx, Seen)>,
     /// The largest reserve that this node knows to be its own.
     known: u64,
     held: BTreeMap<PeerIx, Reserve>,
@@ -43,7 +49,9 @@ pub(super) struct Reserving {
     with_record: u64,
     flush: Time,
     /// How often a snapshot was a promise for their sake.
-    promised: u32,
+    pub(super) promised: u32,
+    /// The node adds no data before this round: there are no records of it that a disk could have forgotten.
+    pub(super) idle: u32,
     /// Until when a contribution waits for its reserve.
     waits: Option<Time>,
     /// It waited in vain: it does not wait in each round.
@@ -53,6 +61,9 @@ pub(super) struct Reserving {
 impl Reserving {
     pub(super) fn restore(&mut self, snapshot: &Snapshot) {
         self.held = snapshot.reserves.held.iter().map(|reserve| (reserve.by, *reserve)).collect();
+        self.company.clone_from(&snapshot.reserves.company);
+        self.idle = snapshot.reserves.idle;
+        self.saved_records = snapshot.records;
     }
 
     pub(super) fn found(&mut self, disk: Disk) {
@@ -82,7 +93,9 @@ impl Reserving {
             self.saved.append(&mut self.unsaid);
             self.with_record = next_record;
         }
-        agreement::KeptReserves { held: self.held().collect(), promised: self.promised }
+        let company = self.company.clone();
+        let (idle, promised) = (self.idle, self.promised);
+        agreement::KeptReserves { held: self.held().collect(), company, idle, promised }
     }
 
     pub(super) fn wake_at(&self, phase: &Phase) -> Option<Time> {
@@ -93,10 +106,16 @@ impl Reserving {
     }
 }
 
+/// Rounds for which the run was planned: a renewal may change how many there are, and blocks stay as large as they were.
+fn planned(core: &Core) -> u32 {
+    super::rounds_settings(&core.settings).planned()
+}
+
 impl Rounds {
     /// Asks what the others hold of this node; before it says anything else where it `comes_back`.
     pub(super) fn recall(&mut self, core: &mut Core, comes_back: bool) {
         self.reserving.recalling = true;
+        self.look_at_disk(core);
         if comes_back {
             self.phase = Phase::Recalling;
             self.reserving.until = core.now.after(core.settings.timeouts.silence);
@@ -106,7 +125,7 @@ impl Rounds {
             self.ask_decision(core, others);
         }
         let own = self.reserving.held.get(&core.me).map_or(0, |reserve| reserve.records);
-        self.reserving.known = own.max(first_block(core.settings.rounds));
+        self.reserving.known = own.max(first_block(planned(core)));
         self.agree(core, Input::Recall);
     }
 
@@ -126,6 +145,7 @@ impl Rounds {
             let asked = self.machine(core).reserves().asked();
             self.on_old_disk(core, asked);
         }
+        self.charge_witnessed(core);
         self.reserving.recalling = heard < Recalled::Sure && self.reserving.disk != Disk::Sure;
         if comes_back {
             self.phase = Phase::Waiting;
@@ -137,9 +157,7 @@ impl Rounds {
     /// Somebody holds a reserve: of another, or one of this node's own.
     pub(super) fn keep_reserve(&mut self, core: &mut Core, reserve: Reserve) {
         self.reserving.held.insert(reserve.by, reserve);
-        if reserve.by == core.me
-            && reserve.records > self.reserving.known.max(first_block(core.settings.rounds))
-        {
+        if reserve.by == core.me && reserve.records > self.reserving.known.max(first_block(planned(core))) {
             // Its own signature, under more than it remembers.
             self.on_old_disk(core, reserve.records);
         }
@@ -149,6 +167,11 @@ impl Rounds {
     fn on_old_disk(&mut self, core: &mut Core, reserved: u64) {
         self.reserving.disk = Disk::Old;
         self.reserving.known = self.reserving.known.max(reserved);
+        self.forget(core, reserved);
+    }
+
+    /// Charges records up to `reserved`, and signs nothing before the next decision: what was signed may be forgotten too.
+    pub(super) fn forget(&mut self, core: &mut Core, reserved: u64) {
         core.charge_forgotten(reserved);
         self.machine(core).fall_silent();
         self.save(core);
@@ -190,7 +213,7 @@ impl Rounds {
     /// Asks for the next block, before it is needed.
     pub(super) fn reserve_ahead(&mut self, core: &mut Core) {
         let records = core.next_record;
-        if !core.settings.certify || records < block_of(core.settings.rounds) / 2 {
+        if !core.settings.certify || records < block_of(planned(core)) / 2 {
             return;
         }
         // No more than the budget admits: what is masked costs less than in full.
@@ -210,9 +233,11 @@ impl Rounds {
     pub(super) fn may_record(&mut self, core: &mut Core) -> bool {
         let reserved = match &self.agreeing.machine {
             Some(machine) => machine.reserves().reserved(),
-            None => first_block(core.settings.rounds),
+            None => first_block(planned(core)),
         };
-        let may = !self.reserving.recalling && core.next_record < reserved;
+        // A contribution, and a look into its round.
+        let wanted = 1 + u64::from(core.settings.algorithm.looks().is_some());
+        let may = !self.reserving.recalling && core.next_record + wanted <= reserved;
         if !core.settings.certify || may {
             self.reserving.in_vain = false;
             self.reserving.waits = None;
@@ -239,12 +264,8 @@ impl Rounds {
         self.reserving.in_vain = true;
         let reason = "too few members hold a reserve of this node's records".to_owned();
         core.log(RunEvent::Refused { round: self.round, reason });
-        if core.settings.algorithm.is_masked() {
-            let job = self.job();
-            self.contribution.begin_noise(core, job);
-        } else {
-            self.add_nothing(core);
-        }
+        self.rest(core);
+        self.add_no_data(core);
     }
 }
 

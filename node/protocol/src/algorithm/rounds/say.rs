@@ -95,7 +95,7 @@ pub struct KeyTold {
 }
 
 /// A message of the agreement, which has a form in bytes of its own.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Agreed(pub Arc<agreement::Message>);
 
 impl Serialize for Agreed {

@@ -7,7 +7,7 @@ use topology::schedule::{RunKey, shuffled_order};
 use super::RoundsFold;
 use super::exchange::Meetings;
 use super::leverage::meetings_apart;
-use super::masks::{MaskGraph, MaskSettings, MaskedFold, split_chance};
+use super::masks::{Hidden, LookTerms, Looks, MaskGraph, MaskSettings, MaskedFold, split_chance};
 use super::robust::{Pool, Robust, RobustFold};
 use crate::PeerIx;
 use crate::agreement::{Charter, Credentials};
@@ -26,6 +26,9 @@ pub struct RoundsSettings {
     charter: Arc<OnceLock<Arc<Charter>>>,
     /// Masks, where there are any.
     pub(crate) masks: Option<MaskSettings>,
+    /// Looks into masked rounds, and what they follow from.
+    pub(crate) looks: Option<Looks>,
+    look_terms: Option<LookTerms>,
     exchange: ExchangeKind,
     /// δ of the run.
     delta: f64,
@@ -40,6 +43,8 @@ pub struct RoundsSettings {
     sample: Option<usize>,
     /// Last rounds whose models are averaged into the result; 0 for none.
     averaged: u32,
+    /// Whether the first assembly of a simulation seats who came, as that of real nodes does.
+    pub(super) late: bool,
 }
 
 /// Parameters from which on masked words are added up by halving: below, more messages cost more than fewer words save.
@@ -69,6 +74,8 @@ impl RoundsSettings {
             plans,
             charter: Arc::default(),
             masks: None,
+            looks: None,
+            look_terms: None,
             exchange: ExchangeKind::Auto,
             delta: 0.0,
             parameters: 0,
@@ -77,6 +84,7 @@ impl RoundsSettings {
             pool: Arc::default(),
             sample: None,
             averaged: 0,
+            late: false,
         }
     }
 
@@ -87,7 +95,32 @@ impl RoundsSettings {
         let robust = config.tolerate.map(|tolerate| Robust { tolerate });
         let averaged = (config.average * f64::from(config.rounds)).ceil() as u32;
         let (exchange, sample) = (config.algorithm.exchange, config.algorithm.sample);
-        Self { masks, robust, exchange, delta, sample, averaged, ..Self::new(config.rounds) }
+        let look_terms = masks.map(|_| LookTerms {
+            rounds: config.rounds,
+            hostile: config.hostile_members(),
+            nodes: config.nodes,
+            delta,
+            rate: config.privacy.inspect,
+        });
+        let late = config.late;
+        Self {
+            masks,
+            look_terms,
+            robust,
+            exchange,
+            delta,
+            sample,
+            averaged,
+            late,
+            ..Self::new(config.rounds)
+        }
+    }
+
+    /// The same where the first assembly seats who came.
+    #[must_use]
+    pub fn with_late(mut self) -> Self {
+        self.late = true;
+        self
     }
 
     /// The same with a rule that bears so many liars.
@@ -100,6 +133,18 @@ impl RoundsSettings {
     /// Says how many parameters the model has.
     pub(crate) fn set_parameters(&mut self, parameters: usize) {
         (self.parameters, self.graph) = (parameters, Arc::default());
+        self.looks = self.look_terms.and_then(|terms| Looks::of(terms, parameters));
+    }
+
+    /// How well a round of so many hides a contribution; `None` where there are no masks.
+    pub(crate) fn hidden(&self, among: usize) -> Option<Hidden> {
+        let look = self.looks.map_or(0.0, |looks| looks.price(among));
+        self.masks.map(|masks| Hidden { look, ..masks.hidden(among) })
+    }
+
+    /// What goes into δ where there was a look.
+    pub(crate) fn look_chance(&self) -> f64 {
+        self.look_terms.map_or(0.0, |terms| terms.chance())
     }
 
     /// Who shares streams with whom in a roster of so many: all pairs, but in large rosters, as long as δ has room for that they might be split.
@@ -113,8 +158,13 @@ impl RoundsSettings {
         if made_for == members { graph } else { make() }
     }
 
+    /// Rounds for which it was made.
+    pub(crate) fn planned(&self) -> u32 {
+        self.plans.0.len() as u32
+    }
+
     /// The chance that goes into δ: no roster is larger than the first.
-    pub(super) fn split_chance(&self, nodes: usize) -> f64 {
+    pub(crate) fn split_chance(&self, nodes: usize) -> f64 {
         match self.mask_graph(nodes) {
             MaskGraph::Complete => 0.0,
             MaskGraph::Circle { .. } => self.worst_chance(),
@@ -122,7 +172,7 @@ impl RoundsSettings {
     }
 
     fn worst_chance(&self) -> f64 {
-        split_chance(u64::from(most_numbers(self.plans.0.len() as u32)))
+        split_chance(u64::from(most_numbers(self.planned())))
     }
 
     /// Whether words are added up by [halving](super::halving): where they are masked, as was said or many enough, and every member has some.
@@ -185,8 +235,13 @@ impl RoundsSettings {
         if made_for == members { meetings.clone() } else { make() }
     }
 
+    /// Whether the first assembly of a simulation seats who came.
+    pub(crate) fn seats_who_comes(&self) -> bool {
+        self.late
+    }
+
     /// The charter of a simulation, whose keys everybody can compute.
     pub(super) fn charter(&self, settings: &Settings) -> &Arc<Charter> {
-        self.charter.get_or_init(|| Credentials::danger_charter(settings))
+        self.charter.get_or_init(|| Credentials::danger_charter(settings, self.late))
     }
 }

@@ -4,12 +4,15 @@
 
 use std::collections::VecDeque;
 
-use super::exchange::{Heard, How};
+use privacy::mechanisms::grid::{self, WordSize};
+
+use super::exchange::{Heard, How, Reach};
+use super::masks::inspection::Rows;
 use super::masks::{self, Opening};
 use crate::PeerIx;
 use crate::agreement::{
-    self, Fingerprint, Opened, OpenedStep, OpenedSum, RoundRecord, Signature, StepRecord, Trouble,
-    TroubleKind,
+    self, Fingerprint, Opened, OpenedStep, OpenedSum, Outline, Projected, ProjectedStep, Projection,
+    RoundRecord, Shown, Signature, StepRecord, Trouble, TroubleKind, words_digest,
 };
 use crate::numbers::{Numbers, Words};
 use crate::values::Values;
@@ -18,11 +21,13 @@ use crate::values::Values;
 #[derive(Default)]
 pub(super) struct Trace(VecDeque<Traced>);
 
-struct Traced {
+/// One round.
+pub(super) struct Traced {
     round: u32,
     steps: Vec<TracedStep>,
     done: bool,
     trouble: Option<Trouble>,
+    shown: Option<Outline>,
     /// What is to be opened, where the round is masked.
     opening: Option<Opening>,
 }
@@ -40,9 +45,11 @@ struct Told {
     count: u32,
     numbers: Numbers,
     signature: Option<Signature>,
-    /// Whether its last words are those of the whole vector: the zeros of masked words.
-    ends: bool,
+    reach: Reach,
 }
+
+/// Bytes of a sum that a standing has room for. Of longer ones nothing is shown: the two that do not agree are apart then.
+const MOST_SHOWN: usize = 1 << 20;
 
 /// So many rounds a standing has room for.
 const KEPT: usize = 2;
@@ -52,7 +59,14 @@ impl Trace {
         if self.0.len() == KEPT {
             self.0.pop_front();
         }
-        self.0.push_back(Traced { round, steps: Vec::new(), done: false, trouble: None, opening: None });
+        self.0.push_back(Traced {
+            round,
+            steps: Vec::new(),
+            done: false,
+            trouble: None,
+            shown: None,
+            opening: None,
+        });
     }
 
     /// The contribution of the round is under masks.
@@ -62,16 +76,16 @@ impl Trace {
         }
     }
 
-    /// A sum that was sent; `ends` where its last words are those of the whole vector.
-    pub(super) fn sent(&mut self, step: u32, partner: PeerIx, (heard, ends): (&Heard, bool)) {
+    /// A sum that was sent.
+    pub(super) fn sent(&mut self, step: u32, partner: PeerIx, (heard, reach): (&Heard, Reach)) {
         if let Some(at) = self.step(step, partner) {
-            at.sent = Some(Told::of(heard, ends));
+            at.sent = Some(Told::of(heard, reach));
         }
     }
 
-    pub(super) fn heard(&mut self, step: u32, partner: PeerIx, (heard, ends): (&Heard, bool), how: How) {
+    pub(super) fn heard(&mut self, step: u32, partner: PeerIx, (heard, reach): (&Heard, Reach), how: How) {
         if let Some(at) = self.step(step, partner) {
-            at.heard = Some((Told::of(heard, ends), how));
+            at.heard = Some((Told::of(heard, reach), how));
         }
     }
 
@@ -98,6 +112,13 @@ impl Trace {
         }
     }
 
+    /// What was heard is no sum of an honest member: shown as far as that can be seen.
+    pub(super) fn show(&mut self, heard: &Heard) {
+        if let (Some(last), Numbers::Reals(values)) = (self.0.back_mut(), &heard.numbers) {
+            last.shown = Some(outline(heard.said.count, values));
+        }
+    }
+
     pub(super) fn clear(&mut self) {
         self.0.clear();
     }
@@ -106,10 +127,16 @@ impl Trace {
     pub(super) fn records(&self) -> Vec<RoundRecord> {
         self.0.iter().map(Traced::record).collect()
     }
+
+    /// Takes out a round that is looked into.
+    pub(super) fn take(&mut self, round: u32) -> Option<Traced> {
+        let at = self.0.iter().position(|traced| traced.round == round)?;
+        self.0.remove(at).filter(|traced| traced.opening.is_some())
+    }
 }
 
 impl Traced {
-    fn record(&self) -> RoundRecord {
+    pub(super) fn record(&self) -> RoundRecord {
         let step = |at: &TracedStep| StepRecord {
             step: at.step,
             partner: at.partner,
@@ -126,14 +153,38 @@ impl Traced {
             total,
             trouble: self.trouble,
             opened: self.opening.as_ref().map(|opening| self.opened(opening)),
+            shown: self.shown,
         }
+    }
+
+    /// What masks were on it.
+    pub(super) fn opening(&self) -> Option<&Opening> {
+        self.opening.as_ref()
+    }
+
+    /// Projections of all that its author sent, heard and shares.
+    pub(super) fn projected(&self, rows: &Rows, size: WordSize) -> Projected {
+        let sent = |at: &TracedStep| at.sent.as_ref().and_then(|told| told.projected(rows));
+        let heard = |at: &TracedStep| at.heard.as_ref().and_then(|(told, _)| told.projected(rows));
+        let sums = self.steps.iter().map(|at| ProjectedStep { sent: sent(at), heard: heard(at) }).collect();
+        let keys = self.opening.iter().flat_map(Opening::keys);
+        let streams = keys.map(|key| Projection::of(&rows.project_stream(size, key))).collect();
+        Projected { sums, streams }
+    }
+
+    /// The words of a sum that was sent to a member, or heard from it, in a step.
+    pub(super) fn shown(&self, step: u32, with: PeerIx, sent: bool) -> Option<Shown> {
+        let at = self.steps.iter().find(|at| at.step == step && at.partner == with)?;
+        let told = if sent { at.sent.as_ref()? } else { &at.heard.as_ref()?.0 };
+        let words = masks::split(told.numbers.words()?, told.reach.ends).0;
+        (words.len() <= MOST_SHOWN).then_some(Shown::Sum((step, words)))
     }
 
     fn opened(&self, opening: &Opening) -> Opened {
         let sent = |at: &TracedStep| at.sent.as_ref().and_then(Told::opened);
         let heard = |at: &TracedStep| at.heard.as_ref().and_then(|(told, _)| told.opened());
         let sums = self.steps.iter().map(|at| OpenedStep { sent: sent(at), heard: heard(at) }).collect();
-        let Opening { keys, place, unmasked, masks } = opening.clone();
+        let Opening { keys, place, unmasked, masks, .. } = opening.clone();
         Opened { keys, place, unmasked, masks, sums }
     }
 }
@@ -158,21 +209,30 @@ impl TracedStep {
 }
 
 impl Told {
-    fn of(heard: &Heard, ends: bool) -> Self {
+    fn of(heard: &Heard, reach: Reach) -> Self {
         Self {
             count: heard.said.count,
             numbers: heard.numbers.clone(),
             signature: heard.said.signature,
-            ends,
+            reach,
         }
     }
 
+    fn projected(&self, rows: &Rows) -> Option<Projection> {
+        let words = self.numbers.words()?;
+        let words = match words.as_32() {
+            Some(narrow) => grid::Words::Narrow(narrow.to_vec()),
+            None => grid::Words::Wide(words.as_64()?.to_vec()),
+        };
+        Some(Projection::of(&rows.project_part(&words, self.reach.start as usize)))
+    }
+
     fn opened(&self) -> Option<OpenedSum> {
-        opened_sum(self.count, &self.numbers, self.ends)
+        opened_sum(self.count, &self.numbers, self.reach)
     }
 
     fn fingerprint(&self) -> Fingerprint {
-        sum_fingerprint(self.count, &self.numbers, self.ends)
+        sum_fingerprint(self.count, &self.numbers, self.reach)
     }
 
     /// One part and the one behind it. Only words travel in parts.
@@ -182,7 +242,8 @@ impl Told {
             (Some(one), Some(two)) => Words::modulo_32([one, two].concat()),
             _ => Words::modulo_64([one.as_64()?, two.as_64()?].concat()),
         };
-        Some(Self { count: self.count, numbers: Numbers::Words(words), signature: None, ends: other.ends })
+        let reach = Reach { start: self.reach.start, ends: other.reach.ends };
+        Some(Self { count: self.count, numbers: Numbers::Words(words), signature: None, reach })
     }
 
     /// Added as the exchange adds: the same bits.
@@ -199,7 +260,7 @@ impl Told {
             count: self.count.saturating_add(other.count),
             numbers,
             signature: None,
-            ends: self.ends,
+            reach: self.reach,
         })
     }
 }
@@ -214,18 +275,20 @@ fn added(one: &Words, two: &Words) -> Option<Words> {
     Some(Words::modulo_64(one.iter().zip(two).map(|(one, two)| one.wrapping_add(*two)).collect()))
 }
 
-/// Digest of a sum: what it counts and its numbers; `ends` where its last words are those of the whole vector.
-pub(super) fn sum_fingerprint(count: u32, numbers: &Numbers, ends: bool) -> Fingerprint {
+/// Digest of a sum: what it counts, where it belongs, and its numbers.
+pub(super) fn sum_fingerprint(count: u32, numbers: &Numbers, reach: Reach) -> Fingerprint {
     let Numbers::Reals(values) = numbers else {
-        return opened_sum(count, numbers, ends).map_or_else(Fingerprint::default, |sum| sum.digest());
+        return opened_sum(count, numbers, reach).map_or_else(Fingerprint::default, |sum| sum.digest());
     };
-    let mut bytes = count.to_le_bytes().to_vec();
-    bytes.extend(values.as_slice().iter().flat_map(|value| value.to_le_bytes()));
-    Fingerprint::of("murmur sum numbers 1", &bytes)
+    outline(count, values).digest()
+}
+
+fn outline(count: u32, values: &Values) -> Outline {
+    Outline::of(count, values.as_slice(), values.squared_norm())
 }
 
 /// A masked sum as it is opened: its zeros are seen, where it has them, the rest is not.
-fn opened_sum(count: u32, numbers: &Numbers, ends: bool) -> Option<OpenedSum> {
-    let (others, zeros) = masks::split(numbers.words()?, ends);
-    Some(OpenedSum { count, others: Fingerprint::of("murmur masked words 1", &others), zeros })
+fn opened_sum(count: u32, numbers: &Numbers, reach: Reach) -> Option<OpenedSum> {
+    let (others, zeros) = masks::split(numbers.words()?, reach.ends);
+    Some(OpenedSum { count, start: reach.start, others: words_digest(&others), zeros })
 }

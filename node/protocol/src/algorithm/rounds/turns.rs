@@ -2,8 +2,11 @@
 
 use super::carried::Carried;
 use super::exchange::{Exchange, Heard, Leg, Turn};
-use super::{Phase, Rounds, Say, Sum, patience, rounds_settings};
+use super::{Lie, Phase, Rounds, Say, Sum, patience, rounds_settings};
+use crate::PeerIx;
+use crate::agreement::TroubleKind;
 use crate::core::Core;
+use crate::message::{Body, Message};
 
 impl Rounds {
     /// Begins to add up, with what this member gives.
@@ -47,12 +50,12 @@ impl Rounds {
         let (epoch, start) = (self.epoch, self.model.digest());
         let (place, count) = ((self.round, step), exchange.count);
         let numbers = exchange.sum.numbers(part);
-        let ends = exchange.ends(leg);
-        let signature = self.signature(place, to, (count, &numbers, ends));
+        let reach = exchange.reach(leg);
+        let signature = self.signature(place, to, (count, &numbers, reach));
         let said = Box::new(Sum { epoch, count, start, signature });
         let heard = Heard { said: said.clone(), numbers: numbers.clone() };
         if core.settings.certify {
-            self.trace.sent(step, to, (&heard, ends));
+            self.trace.sent(step, to, (&heard, reach));
         }
         self.sent.keep(place, to, heard);
         core.send(to, place, Say::Sum(said), numbers);
@@ -74,19 +77,42 @@ impl Rounds {
             return false;
         };
         // What cannot be shown to be the partner's is not stated: it would be a proof against who states it.
-        let ends = exchange.ends(&leg);
-        let signed = self.is_signed(core.me, (self.round, leg.step), from, (&heard, ends));
+        let reach = exchange.reach(&leg);
+        let signed = self.is_signed(core.me, (self.round, leg.step), from, (&heard, reach));
         if core.settings.certify && signed {
-            self.trace.heard(leg.step, from, (&heard, ends), how);
+            self.trace.heard(leg.step, from, (&heard, reach), how);
         }
         if let Some((kind, reason)) = self.objection(core, (&heard, signed), &leg) {
+            if core.settings.certify && signed && kind == TroubleKind::Malformed && self.signs(self.round) {
+                self.trace.show(&heard);
+            }
             self.call_about(core, reason, kind, from);
             return false;
         }
+        let lie = self.lies.filter(|(_, from)| core.now >= *from).map(|(lie, _)| lie);
         let Phase::Exchanging(exchange) = &mut self.phase else { return false };
         exchange.take((&leg, how), &heard);
         exchange.waiting = None;
+        if let (Some(Lie::ChangedSum), Carried::Words(sum)) = (lie, &mut exchange.sum)
+            && exchange.turn == 1
+        {
+            Lie::ChangedSum.change(sum, 0);
+        }
         exchange.turn += 1;
         true
+    }
+
+    /// What came from whom I wait for, and cannot be taken: shown, where it is signed.
+    pub(super) fn hear_refused(&mut self, core: &Core, from: PeerIx, message: Message) {
+        let Phase::Exchanging(exchange) = &self.phase else { return };
+        let Some((leg, how)) = exchange.turn().and_then(|turn| turn.takes) else { return };
+        let (Body::Rounds(Say::Sum(said)), Some(numbers)) = (message.body, message.numbers) else { return };
+        let is_awaited = (message.round, message.step) == (self.round, leg.step) && said.epoch == self.epoch;
+        let (heard, reach) = (Heard { said, numbers }, exchange.reach(&leg));
+        let signed = self.is_signed(core.me, (self.round, leg.step), from, (&heard, reach));
+        if is_awaited && signed && core.settings.certify && self.signs(self.round) {
+            self.trace.heard(leg.step, from, (&heard, reach), how);
+            self.trace.show(&heard);
+        }
     }
 }

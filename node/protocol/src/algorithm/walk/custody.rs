@@ -15,7 +15,7 @@ pub(crate) struct Origin {
 }
 
 /// A token that this node holds.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub(crate) struct Held {
     pub(crate) token: u32,
     pub(crate) hop: u32,

@@ -18,8 +18,21 @@ use crate::account::{Shape, Tally};
 use crate::algorithm::{Algorithm, Fold, Priced};
 use crate::event::RunEvent;
 
+const APART: &str = "a branch of a token that does not hang together";
+
 /// Token and generation.
 type Branch = (u32, u32);
+
+/// Where a branch begins.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+struct Origin {
+    /// The generation that it left.
+    parent: u32,
+    /// The first hop of its own; 0 where it begins with the public first model.
+    first: u32,
+    /// Who began it.
+    node: usize,
+}
 
 /// The state of the fold.
 #[derive(Debug, Clone, Default)]
@@ -31,8 +44,8 @@ pub(crate) struct WalkFold {
     /// Hops whose holder wrote that it held the token, and those after which it was passed on.
     held: BTreeSet<(Branch, u32)>,
     passed: BTreeSet<(Branch, u32)>,
-    /// Where a branch left an earlier one: that branch's generation and the first hop of its own.
-    forks: BTreeMap<Branch, (u32, u32)>,
+    /// Where a branch left an earlier one, and by whom.
+    forks: BTreeMap<Branch, Origin>,
     uncovered: Option<&'static str>,
 }
 
@@ -74,47 +87,60 @@ impl WalkFold {
         })
     }
 
-    /// The branch goes on from the latest one in which `node` held the token at or just before `hop`.
-    fn fork(&mut self, token: u32, hop: u32, generation: u32, node: usize) {
-        let held = |branch: &BTreeMap<u32, (usize, bool)>| {
-            let last =
-                branch.range(..=hop).rev().find(|(_, (holder, _))| *holder == node).map(|(at, _)| *at)?;
-            (last.saturating_add(1) >= hop).then_some(last)
-        };
-        let earlier = self.hops.range((token, 0)..(token, generation)).rev();
-        let origin =
-            earlier.filter_map(|(branch, hops)| Some((branch.1, held(hops)?.saturating_add(1)))).next();
-        let Some(origin) = origin else {
-            self.uncovered = Some("a token was started again by a node that had not held it");
-            return;
+    /// The branch goes on from what its holder passed on at `hop` under another generation. Which one, the holder says: it may have been offered the token
+    /// again at the same hop since, and have had it from there or not.
+    fn fork(&mut self, (token, generation): Branch, (node, hop): (usize, u32), copy_of: Option<u32>) {
+        let origin = match copy_of {
+            Some(parent) if parent < generation => Origin { parent, first: hop.saturating_add(1), node },
+            // From the public first model anybody can start: nothing is shared with another branch.
+            None if hop == 0 => Origin { parent: 0, first: 0, node },
+            Some(_) | None => {
+                self.uncovered = Some("a token was started again, and from which copy is not said");
+                return;
+            }
         };
         if self.forks.insert((token, generation), origin).is_some_and(|known| known != origin) {
             self.uncovered = Some("a generation of a token was started twice");
         }
     }
 
-    /// The whole path of a branch: the shared part, then its own hops.
+    /// The whole path of a branch: the shared part, then its own hops. None unless each part was left by who held its last hop.
     fn path(&self, branch: Branch) -> Option<Vec<(usize, bool)>> {
         let own = self.hops.get(&branch).into_iter().flatten();
         let mut hops: BTreeMap<u32, (Branch, usize, bool)> =
             own.map(|(hop, (node, released))| (*hop, (branch, *node, *released))).collect();
-        let (mut at, mut depth) = (branch, 0);
+        let (mut at, mut left) = (branch, Vec::new());
+        // Each parent is an earlier generation, so this ends.
         while at.1 > 0 {
-            let &(parent, first) = self.forks.get(&at)?;
+            let &Origin { parent, first, node } = self.forks.get(&at)?;
             // A hop of its own before it began: somebody else began it too.
             if self.hops.get(&at).is_some_and(|own| own.range(..first).next().is_some()) {
                 return None;
             }
+            let Some(last) = first.checked_sub(1) else {
+                // Who added to the token at its first hop does not say so, and may have begun with that.
+                if self.has_begun(at, node) {
+                    return None;
+                }
+                // Nobody holds hop 0 but who began: what it left goes on from nothing.
+                left.retain(|&(hop, by)| hop != 0 || by != node);
+                break;
+            };
+            left.push((last, node));
             at = (at.0, parent);
             for (hop, (node, released)) in self.hops.get(&at)?.range(..first) {
                 hops.entry(*hop).or_insert((at, *node, *released));
             }
-            depth += 1;
-            if depth > self.forks.len() {
-                return None;
-            }
         }
-        self.is_whole(&hops).then(|| hops.into_values().map(|(_, node, released)| (node, released)).collect())
+        let was_held = |&(hop, by): &(u32, usize)| hops.get(&hop).is_some_and(|(_, holder, _)| *holder == by);
+        let hangs_together = left.iter().all(was_held) && self.is_whole(&hops);
+        hangs_together.then(|| hops.into_values().map(|(_, node, released)| (node, released)).collect())
+    }
+
+    /// Whether a node added to a token at hop 0 under an earlier generation.
+    fn has_begun(&self, (token, generation): Branch, node: usize) -> bool {
+        let mut earlier = self.hops.range((token, 0)..(token, generation));
+        earlier.any(|(_, hops)| hops.get(&0) == Some(&(node, true)))
     }
 }
 
@@ -136,7 +162,9 @@ impl Fold for WalkFold {
                 tally.count(node, kind);
                 self.visit((*token, *generation), *round, (node, true));
             }
-            RunEvent::TokenRestarted { token, hop, generation } => self.fork(*token, *hop, *generation, node),
+            RunEvent::TokenRestarted { token, hop, generation, copy_of } => {
+                self.fork((*token, *generation), (node, *hop), *copy_of);
+            }
             _ => {}
         }
     }
@@ -161,9 +189,10 @@ impl Fold for WalkFold {
         if !shape.rho.is_some_and(|rho| rho <= 1.0) {
             return Err("the update is not certified to be non-expansive");
         }
-        let paths: Option<Vec<Vec<(usize, bool)>>> =
-            self.hops.keys().map(|&branch| self.path(branch)).collect();
-        let paths = paths.ok_or("a branch of a token that does not hang together")?;
+        let whole = |branch: &Branch| self.path(*branch).ok_or(APART);
+        // Those of which nothing was offered cost nothing, but somebody says of them what cannot be.
+        self.forks.keys().try_for_each(|branch| whole(branch).map(drop))?;
+        let paths = self.hops.keys().map(whole).collect::<Result<Vec<_>, _>>()?;
         let priced = coalitions.iter().map(|watchers| losses_towards(shape.nodes, &paths, watchers));
         let units: Result<Vec<Vec<f64>>, NetworkError> = priced.collect();
         Ok((units.map_err(|_| NOTHING_ELSE)?, "walk"))

@@ -10,7 +10,7 @@ use crate::PeerIx;
 use crate::values::Values;
 
 /// The first word: a roster begins with a member, and there are never so many.
-const MARK: u32 = u32::from_be_bytes(*b"WALK");
+const MARK: u32 = u32::from_be_bytes(*b"WAL2");
 /// Words of a copy.
 const COPY: usize = 9;
 
@@ -23,12 +23,17 @@ pub(super) struct Kept {
     pub(super) over: BTreeSet<u32>,
     /// What was sent and is not safe yet: to whom, and whether they had it.
     pub(super) copies: Vec<(Held, PeerIx, bool)>,
+    /// The newest of each token that went on from here, as it was then.
+    pub(super) last: BTreeMap<u32, Held>,
 }
+
+/// Tokens that went on from here, that have ended, and as they were when they left.
+pub(super) type Past<'a> = (&'a BTreeMap<u32, (u32, u32)>, &'a BTreeSet<u32>, &'a BTreeMap<u32, Held>);
 
 impl Kept {
     /// The words, and the numbers of all with the model in front.
     pub(super) fn written<'a>(
-        (passed, over): (&BTreeMap<u32, (u32, u32)>, &BTreeSet<u32>),
+        (passed, over, last): Past<'_>,
         copies: impl Iterator<Item = (&'a Held, PeerIx, bool)> + Clone,
         model: &Values,
     ) -> (Vec<u32>, Values) {
@@ -37,15 +42,17 @@ impl Kept {
         words.push(over.len() as u32);
         words.extend(over);
         words.push(copies.clone().count() as u32);
-        if copies.clone().next().is_none() {
-            return (words, model.clone());
-        }
         let mut numbers = model.as_slice().to_vec();
         for (held, to, confirmed) in copies {
             let origin = held.origin.map_or([u32::MAX; 3], |from| [from.peer, from.hop, from.generation]);
             words.extend([held.token, held.hop, held.generation, to, u32::from(confirmed)]);
             words.extend(origin);
             words.push(u32::from(held.origin.is_some()));
+            numbers.extend_from_slice(held.values.as_slice());
+        }
+        words.push(last.len() as u32);
+        for held in last.values() {
+            words.extend([held.token, held.generation, held.hop]);
             numbers.extend_from_slice(held.values.as_slice());
         }
         // Each was sent before, or follows from what was.
@@ -75,7 +82,13 @@ impl Kept {
             (held.hop > 0).then_some((held, word[3], word[4] == 1))
         });
         let copies = copies.collect::<Option<_>>()?;
-        rest.is_empty().then_some((Self { passed, over, copies }, model))
+        let last = take(&mut rest, 3)?.chunks_exact(3).map(|word| {
+            let (token, generation, hop) = (word[0], word[1], word[2]);
+            let values = Values::derived(vectors.next()?.to_vec());
+            Some((token, Held { token, hop, generation, values, origin: None }))
+        });
+        let last = last.collect::<Option<_>>()?;
+        rest.is_empty().then_some((Self { passed, over, copies, last }, model))
     }
 }
 
@@ -105,8 +118,11 @@ mod tests {
         let (passed, over) = (BTreeMap::from([(0, (1, 3)), (5, (0, 9))]), BTreeSet::from([5]));
         let model = Values::derived(vec![-1.0, 2.0]);
         let all = copies.iter().map(|(held, to, confirmed)| (held, *to, *confirmed));
-        let (words, numbers) = Kept::written((&passed, &over), all, &model);
+        let last = BTreeMap::from([(5, held(5, None)), (7, held(7, None))]);
+        let (words, numbers) = Kept::written((&passed, &over, &last), all, &model);
         let (kept, back) = Kept::read(&words, &numbers, 2).unwrap();
+        let same = |(one, other): (&Held, &Held)| (one.name(), &one.values) == (other.name(), &other.values);
+        assert!(kept.last.len() == 2 && kept.last.values().zip(last.values()).all(same));
         assert_eq!((kept.passed, kept.over, back), (passed, over, model.clone()));
         for ((held, to, confirmed), (was, was_to, was_confirmed)) in kept.copies.iter().zip(&copies) {
             assert_eq!((held.name(), held.origin, &held.values), (was.name(), was.origin, &was.values));

@@ -25,6 +25,7 @@ mod notice;
 mod passing;
 mod path;
 mod plan;
+mod renewing;
 mod say;
 mod settings;
 
@@ -37,15 +38,17 @@ pub(crate) use self::fold::WalkFold;
 use self::kept::Kept;
 use self::notice::Notice;
 use self::passing::tell_origin;
+use self::renewing::Renewing;
 pub use self::say::{Name, Say};
 pub use self::settings::WalkSettings;
 pub(crate) use self::settings::hops;
+use crate::agreement::Credentials;
 use crate::algorithm::{Algorithm, Machine};
 use crate::contribution::Contribution;
 use crate::core::{Core, stepped};
 use crate::event::{FaultKind, RunEvent};
 use crate::message::{Body, Message};
-use crate::node::{Input, Snapshot};
+use crate::node::{Disk, Input, Snapshot};
 use crate::numbers::Numbers;
 use crate::settings::Settings;
 use crate::values::Values;
@@ -76,6 +79,7 @@ pub(crate) struct Walk {
     answered: BTreeMap<Name, u32>,
     over: BTreeSet<u32>,
     notices: Vec<Notice>,
+    renewing: Renewing,
     optimiser: Box<dyn Optimiser>,
     largest_squared: f64,
 }
@@ -99,6 +103,7 @@ impl Walk {
             answered: BTreeMap::new(),
             over: BTreeSet::new(),
             notices: Vec::new(),
+            renewing: Renewing::default(),
             optimiser: optimiser.expect("the optimiser of the settings was checked"),
             largest_squared: plausible::largest_model(settings, f64::from(settings.rounds) + 1.0).powi(2),
         }
@@ -108,7 +113,10 @@ impl Walk {
         if std::mem::replace(&mut self.started, true) {
             return;
         }
+        self.recall_decisions(core);
         self.offer_again(core);
+        let tokens = 0..walk_settings(&core.settings).starts.len() as u32;
+        tokens.for_each(|token| self.renewing.held(token, core.now));
         let starts = walk_settings(&core.settings).starts.iter().enumerate();
         let mine: Vec<u32> =
             starts.filter(|(_, start)| **start == core.me).map(|(token, _)| token as u32).collect();
@@ -125,7 +133,8 @@ impl Walk {
         let Body::Walk(say) = message.body else {
             return core.fault(from, FaultKind::WrongKind, message.round);
         };
-        if say.token() as usize >= walk_settings(&core.settings).starts.len() {
+        self.renewing.heard_from(from);
+        if say.token().is_some_and(|token| token as usize >= walk_settings(&core.settings).starts.len()) {
             return core.fault(from, FaultKind::WrongRound, message.round);
         }
         match (say, message.numbers.and_then(Numbers::into_reals)) {
@@ -137,6 +146,7 @@ impl Walk {
             (Say::Here(name), _) => self.on_here(core, from, name),
             (Say::Safe(name), _) => self.on_safe(core, from, name),
             (Say::Over { token }, _) => self.on_over(core, from, token),
+            (Say::Agreement(said), _) => self.on_agreement(core, from, &said),
         }
     }
 
@@ -153,6 +163,8 @@ impl Walk {
         } else if core.accused.contains(&from) {
             // Who sent what nobody honest sends is not believed any more; it gives the token to somebody else, or others do.
             return;
+        } else if !self.admits(core, from, held.name()) {
+            return;
         } else {
             core.tell(from, (hop, 0), Say::Here(held.name()));
             self.was_held_by(from, token, (generation, hop - 1));
@@ -164,7 +176,9 @@ impl Walk {
     /// A new token is here, from outside or by staying.
     fn hold(&mut self, core: &mut Core, held: Held, from: PeerIx) {
         let Held { token, hop, generation, .. } = held;
-        self.seen.insert(token, (generation, hop));
+        let seen = self.seen.insert(token, (generation, hop));
+        debug_assert!(seen < Some((generation, hop)), "a token only goes forward: {seen:?}, then hop {hop}");
+        self.renewing.held(token, core.now);
         self.forget(core, token);
         core.forgive();
         core.log(RunEvent::Held { token, hop, generation, from });
@@ -240,7 +254,8 @@ impl Walk {
         let recording = u32::from(self.contribution.is_recording());
         core.save(|core| {
             let copies = self.copies.iter().map(|copy| (&copy.sent, copy.to, copy.confirmed));
-            let (members, model) = Kept::written((&self.passed, &self.over), copies, &self.model);
+            let last = &self.renewing.last;
+            let (members, model) = Kept::written((&self.passed, &self.over, last), copies, &self.model);
             Snapshot {
                 epoch: 0,
                 members,
@@ -250,7 +265,7 @@ impl Walk {
                 records: core.next_record,
                 spent: core.budget.saved(recording),
                 before: None,
-                agreement: None,
+                agreement: self.renewing.memory.clone(),
                 reserves: Default::default(),
             }
         });
@@ -278,6 +293,8 @@ impl Machine for Walk {
     /// Takes over the model, and the tokens that went on from here. One that was here is with the holder before, who will send it again.
     fn restore(&mut self, settings: &Settings, snapshot: &Snapshot) {
         self.hop = snapshot.round;
+        self.renewing.memory.clone_from(&snapshot.agreement);
+        self.renewing.returned = true;
         let Some((kept, model)) = Kept::read(&snapshot.members, &snapshot.model, settings.initial.len())
         else {
             self.forgetful = snapshot.version > 0;
@@ -288,7 +305,7 @@ impl Machine for Walk {
         };
         self.model = model;
         self.seen.clone_from(&kept.passed);
-        (self.passed, self.over) = (kept.passed, kept.over);
+        (self.passed, self.over, self.renewing.last) = (kept.passed, kept.over, kept.last);
         self.copies = kept.copies.into_iter().map(Copy::restored).collect();
     }
 
@@ -298,16 +315,26 @@ impl Machine for Walk {
             Input::Received { from, message } => self.on_message(core, from, message),
             Input::Computed(computed) => self.on_computed(core, computed),
             Input::Recorded(id) => self.on_recorded(core, id),
-            Input::Tick => {}
+            Input::Tick => self.renewing_tick(core),
             Input::Leave => core.finish(self.hop, self.model.as_slice(), "this node left", false),
         }
         self.on_time(core);
         self.work(core);
+        self.renewing.lost = self.lost_at(core);
+    }
+
+    fn enroll(&mut self, credentials: Credentials) {
+        self.renewing.credentials = Some(credentials);
+    }
+
+    fn found(&mut self, disk: Disk) {
+        self.renewing.is_old = disk == Disk::Old;
     }
 
     fn wake_at(&self) -> Option<Time> {
         let copies = self.copies.iter().map(Copy::wake_at);
-        copies.chain(self.notices.iter().map(Notice::wake_at)).min()
+        let notices = self.notices.iter().map(Notice::wake_at);
+        copies.chain(notices).chain(self.renewing_wake_at()).min()
     }
 
     fn model(&self) -> &[f32] {

@@ -4,6 +4,7 @@
 
 use super::custody::{Copy, Held, Origin, Stage};
 use super::path::{self, Move};
+use super::renewing::may_renew_alone;
 use super::{Name, Notice, Say, Walk, aware, walk_settings};
 use crate::PeerIx;
 use crate::core::Core;
@@ -31,9 +32,12 @@ impl Walk {
     pub(super) fn offer(&mut self, core: &mut Core, held: Held, avoided: Option<PeerIx>) {
         let at = Move { token: held.token, generation: held.generation, hop: held.hop };
         let kernel = &walk_settings(&core.settings).kernel;
-        let is_avoided = |peer: PeerIx| Some(peer) == avoided || core.accused.contains(&peer);
+        let is_avoided = |peer: PeerIx| {
+            Some(peer) == avoided || core.accused.contains(&peer) || self.renewing.is_absent(peer)
+        };
         let to = path::next_holder(kernel, &core.settings.key, at, core.me, is_avoided);
         self.passed.insert(held.token, (held.generation, held.hop));
+        self.renewing.last.insert(held.token, Held { origin: None, ..held.clone() });
         let sent = Held { hop: held.hop + 1, ..held };
         if to == core.me {
             return self.hold(core, sent, core.me);
@@ -133,6 +137,8 @@ impl Walk {
     }
 
     pub(super) fn on_time(&mut self, core: &mut Core) {
+        let alone = may_renew_alone(core);
+        let mut lost = false;
         for mut copy in std::mem::take(&mut self.copies) {
             if copy.wake_at() > core.now {
                 self.copies.push(copy);
@@ -140,8 +146,12 @@ impl Walk {
             }
             copy.stage = match copy.stage {
                 Stage::Offered(patience) if core.now >= patience.until => {
-                    self.restart(core, copy);
-                    continue;
+                    if alone {
+                        self.restart(core, copy);
+                        continue;
+                    }
+                    lost = true;
+                    offered(core)
                 }
                 Stage::Offered(patience) => Stage::Offered(Patience {
                     again: core.now.after(core.settings.timeouts.resend),
@@ -150,8 +160,12 @@ impl Walk {
                 // It says that it has the token, and nobody ever gets it from there.
                 Stage::Guarded { .. } if copy.asked >= MOST_ASKED => {
                     core.accused.insert(copy.to);
-                    self.restart(core, copy);
-                    continue;
+                    if alone {
+                        self.restart(core, copy);
+                        continue;
+                    }
+                    lost = true;
+                    offered(core)
                 }
                 Stage::Guarded { .. } => {
                     copy.asked += 1;
@@ -161,6 +175,9 @@ impl Walk {
             copy.send(core);
             self.copies.push(copy);
         }
+        if lost {
+            self.seek(core);
+        }
         self.notices.iter_mut().for_each(|notice| notice.on_tick(core));
         self.notices.retain(|notice| notice.is_needed(core.now));
     }
@@ -169,10 +186,11 @@ impl Walk {
     fn restart(&mut self, core: &mut Core, copy: Copy) {
         let newest = self.seen.get(&copy.sent.token).map_or(0, |seen| seen.0);
         let generation = copy.sent.generation.max(newest).saturating_add(1);
+        let copy_of = Some(copy.sent.generation);
         let held = Held { hop: copy.sent.hop - 1, generation, ..copy.sent };
         let Held { token, hop, .. } = held;
         self.seen.insert(token, (generation, hop));
-        core.log(RunEvent::TokenRestarted { token, hop, generation });
+        core.log(RunEvent::TokenRestarted { token, hop, generation, copy_of });
         self.offer(core, held, Some(copy.to));
     }
 }

@@ -3,9 +3,10 @@
 use serde::{Deserialize, Serialize};
 
 use crate::numbers::Load;
+use crate::rounds::Agreed;
 
 /// The messages of walks.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Say {
     /// The token; the model is beside it.
     Token(Name),
@@ -18,6 +19,8 @@ pub enum Say {
         /// Which token.
         token: u32,
     },
+    /// Agreement on where lost tokens go on.
+    Agreement(Agreed),
 }
 
 /// A token at one place of its path.
@@ -33,10 +36,19 @@ pub struct Name {
 
 impl Say {
     /// Which token it is about.
-    pub(crate) fn token(&self) -> u32 {
+    pub(crate) fn token(&self) -> Option<u32> {
         match self {
-            Self::Token(name) | Self::Here(name) | Self::Safe(name) => name.token,
-            Self::Over { token } => *token,
+            Self::Token(name) | Self::Here(name) | Self::Safe(name) => Some(name.token),
+            Self::Over { token } => Some(*token),
+            Self::Agreement(_) => None,
+        }
+    }
+
+    /// Bytes that it has beyond a header.
+    pub(crate) fn bytes(&self) -> u64 {
+        match self {
+            Self::Agreement(said) => said.0.to_bytes().len() as u64,
+            Self::Token(_) | Self::Here(_) | Self::Safe(_) | Self::Over { .. } => 0,
         }
     }
 
@@ -46,13 +58,14 @@ impl Say {
             Self::Here(_) => "token_here",
             Self::Safe(_) => "token_safe",
             Self::Over { .. } => "over",
+            Self::Agreement(said) => said.0.kind(),
         }
     }
 
     pub(crate) fn load(&self) -> Load {
         match self {
             Self::Token(_) => Load::Vector,
-            Self::Here(_) | Self::Safe(_) | Self::Over { .. } => Load::Nothing,
+            Self::Here(_) | Self::Safe(_) | Self::Over { .. } | Self::Agreement(_) => Load::Nothing,
         }
     }
 }

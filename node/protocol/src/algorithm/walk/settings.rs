@@ -1,11 +1,13 @@
 //! What all participants of a walk share: the transition law, and where tokens start.
 
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 use topology::MixingMatrix;
 
 use crate::PeerIx;
+use crate::agreement::{Charter, Credentials};
 use crate::config::Config;
+use crate::settings::Settings;
 use crate::setup::{SetupError, graph};
 
 /// Settings of a walk.
@@ -15,16 +17,28 @@ pub struct WalkSettings {
     pub kernel: Arc<MixingMatrix>,
     /// First holder of each token.
     pub starts: Vec<PeerIx>,
+    /// Of a simulation, made by whoever needs it first.
+    charter: Arc<OnceLock<Arc<Charter>>>,
 }
 
 impl WalkSettings {
+    /// By this law, each token from its first holder.
+    pub fn new(kernel: Arc<MixingMatrix>, starts: Vec<PeerIx>) -> Self {
+        Self { kernel, starts, charter: Arc::default() }
+    }
+
+    /// The charter of a simulation, whose keys everybody can compute.
+    pub(super) fn charter(&self, settings: &Settings) -> &Arc<Charter> {
+        self.charter.get_or_init(|| Credentials::danger_charter(settings, false))
+    }
+
     /// As a configuration says.
     pub(crate) fn of(config: &Config) -> Result<Self, SetupError> {
         let kernel = Arc::new(config.algorithm.kernel.matrix(&*graph(config)?)?);
         let (nodes, tokens) = (config.nodes, config.algorithm.tokens);
         // As far apart as numbers can be.
         let starts = (0..tokens).map(|token| (token * nodes / tokens) as PeerIx).collect();
-        Ok(Self { kernel, starts })
+        Ok(Self::new(kernel, starts))
     }
 }
 

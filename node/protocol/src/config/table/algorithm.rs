@@ -4,10 +4,10 @@ use topology::{Hint, TopologyError};
 
 use super::MOST_NODES;
 use crate::config::field::{In, at};
-use crate::config::form::Otherwise::Is;
-use crate::config::form::{Count, CountOr, Flag, Number, Parsed, Word};
+use crate::config::form::Otherwise::{By, Is};
+use crate::config::form::{Count, CountOr, Flag, Number, Optional, Parsed, Word};
 use crate::config::keys::{Key, key};
-use crate::config::read::{NOT_NEGATIVE, Rule};
+use crate::config::read::{NOT_NEGATIVE, POSITIVE, Rule};
 use crate::config::{AlgorithmKind, Correction};
 
 pub(super) const KEYS: &[Key] = &[
@@ -18,9 +18,22 @@ pub(super) const KEYS: &[Key] = &[
     )
     .also(&["algorithm.name", "algo"]),
     key(
+        "algorithm.pull",
+        "gossip: λ of (λ/2)·Σ w_ij‖θ_i − θ_j‖² over neighbours: nodes keep models of their own, near those of their neighbours; left out: one model for all",
+        &In(at!(algorithm.pull), Optional { rule: POSITIVE }),
+    )
+    .later(),
+    key(
         "algorithm.mixing_steps",
-        "gossip, mean: mixing steps per contribution",
-        &In(at!(algorithm.mixing_steps), Count { otherwise: Is(10), least: 1, most: 1_000_000 }),
+        "gossip, mean: mixing steps per contribution; 1 where models are pulled",
+        &In(
+            at!(algorithm.mixing_steps),
+            Count {
+                otherwise: By(|config| if config.algorithm.pull.is_some() { 1 } else { 10 }),
+                least: 1,
+                most: 1_000_000,
+            },
+        ),
     )
     .because("a guess: on the default graph of 64 nodes a disagreement shrinks to about 2 %"),
     key(

@@ -43,6 +43,12 @@ pub(super) const KEYS: &[Key] = &[
     .later()
     .because("measured on digits"),
     key(
+        "clusters.mixture",
+        "fedavg, to compare: each node weighs the models anew for each of its records (FedEM)",
+        &In(at!(clusters.mixture), Flag { otherwise: false }),
+    )
+    .later(),
+    key(
         "local.proximal",
         "node level: μ of a pull (μ/2)‖θ − shared‖² on local steps (FedProx)",
         &In(at!(local.proximal), Number { otherwise: 0.0, rule: NOT_NEGATIVE }),

@@ -64,7 +64,7 @@ pub(super) const KEYS: &[Key] = &[
     .simulated(),
     key(
         "faults.hostile",
-        "list of {nodes or fraction, kind, from}; kind: nan, huge, wrong-length, replay, other-run, flood, malformed; sign, label, alie:Z, push:X (lies in contributions); forged-model, forged-decision, false-standing, zero-count, equivocation, silence, high-numbers, false-accusation, slow; in masked rounds false-zeros, huge-words, false-mask",
+        "list of {nodes or fraction, kind, from}; kind: nan, huge, wrong-length, replay, other-run, flood, malformed; sign, label, alie:Z, push:X (lies in contributions); forged-model, forged-decision, false-standing, zero-count, equivocation, silence, high-numbers, false-accusation, slow; in masked rounds false-zeros, huge-words, false-mask, half-words, changed-sum, false-stream, false-sums, no-projections, no-draw, long-words",
         &In(at!(faults.hostile), Tables(&["nodes", "fraction", "kind", "from"])),
     )
     .simulated(),

@@ -8,7 +8,7 @@ use crate::config::error::ConfigError;
 use crate::config::field::Special;
 use crate::config::form::{whole, word};
 use crate::config::keys::{Key, key};
-use crate::config::read::{POSITIVE, Reader};
+use crate::config::read::{POSITIVE, PROBABILITY, Reader};
 use crate::config::{Config, ExchangeKind, GridChoice, Masking, NoiseKind};
 
 pub(super) const KEYS: &[Key] = &[
@@ -40,6 +40,12 @@ pub(super) const KEYS: &[Key] = &[
         "masks: fewest honest members whose noise hides a contribution; with fewer, no data are added",
         &Special { read: read_least, show: show_least, takes: "whole number from 1" },
     ),
+    key(
+        "privacy.inspect",
+        "masks: part of the rounds that are looked into by a public coin, after they are over: 32 public random projections of every contribution, so that who adds too much is named; rounds whose total is too long are looked into whatever it is, but for small models, where that would show too much",
+        &Special { read: read_inspect, show: show_inspect, takes: "number from 0 to 1, or \"auto\"" },
+    )
+    .because("0 below 10,000 parameters, else 0.02; each costs a step of its own, for which plans keep room"),
     key(
         "privacy.grid",
         "masks, discrete noise: bits of a word",
@@ -153,6 +159,15 @@ fn read_colluders(key: &'static str, reader: &Reader<'_>, config: &mut Config) -
 fn read_least(key: &'static str, reader: &Reader<'_>, config: &mut Config) -> Result<(), ConfigError> {
     config.privacy.least = reader.count(key, LEAST, 1..=MOST_NODES)? as usize;
     Ok(())
+}
+
+fn read_inspect(key: &'static str, reader: &Reader<'_>, config: &mut Config) -> Result<(), ConfigError> {
+    config.privacy.inspect = reader.number_or(key, "auto", PROBABILITY)?;
+    Ok(())
+}
+
+fn show_inspect(config: &Config) -> Option<Value> {
+    config.privacy.inspect.map(Value::Float)
 }
 
 fn read_grid(key: &'static str, reader: &Reader<'_>, config: &mut Config) -> Result<(), ConfigError> {

@@ -8,7 +8,8 @@ use crate::config::form::whole;
 use crate::config::keys::{Key, key};
 use crate::config::read::Reader;
 
-pub(super) const KEYS: &[Key] = &[key(
+pub(super) const KEYS: &[Key] = &[
+    key(
     "members.hostile",
     "how many members may be hostile: decisions of `rounds` need more signatures, and bear fewer absent members, the more it is; below a third",
     &Special {
@@ -17,7 +18,21 @@ pub(super) const KEYS: &[Key] = &[key(
         takes: "whole number from 0; (nodes - 1) / 3 rounded down where it is left out",
     },
 )
-.also(&["members.byzantine"])];
+.also(&["members.byzantine"]),
+    key(
+        "members.late",
+        "`rounds`: a quorum of the named members begins at once, and who comes later is let in by a decision; without, the others are waited for at first",
+        &Special {
+            read: |key, reader, config| {
+                config.late = reader.flag(key, false)?;
+                Ok(())
+            },
+            // Said only where it is so: other runs keep their digests.
+            show: |config| config.late.then_some(toml::Value::Boolean(true)),
+            takes: "true or false",
+        },
+    ),
+];
 
 fn read(key: &'static str, reader: &Reader<'_>, config: &mut Config) -> Result<(), ConfigError> {
     let most = hostile_by_default(config.nodes);

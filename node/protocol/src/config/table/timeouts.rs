@@ -19,6 +19,11 @@ pub(super) const KEYS: &[Key] = &[
     )
     .because(LAN),
     key(
+        "timeouts.slow",
+        "a contribution may take so long: then its round goes on without it; 0s is five times `silence`",
+        &In(at!(timeouts.slow), Duration { otherwise: Timeouts::LAN.slow, may_be_zero: true }),
+    ),
+    key(
         "timeouts.give_up",
         "before a node that waits for a quorum ends",
         &In(at!(timeouts.give_up), longer(Timeouts::LAN.give_up)),

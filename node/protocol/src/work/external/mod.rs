@@ -16,6 +16,7 @@ use learn::gradient::{
 };
 use learn::model::ClippedBy;
 use learn::train::TrainError;
+use privacy::clip::ClipNorm;
 use privacy::noise::NoiseSource;
 
 pub use frame::{Answer, Ask, LONGEST_HEADER, Said, header_length};
@@ -97,7 +98,8 @@ impl External {
         for trainer in &mut trainers {
             trainer.hello().offers(kind)?;
             trainer.begin();
-            probe(trainer.as_mut(), kind, Occasion { round: 0, seed: 0, params: first })?;
+            let occasion = Occasion { round: 0, seed: 0, params: first, clip: settings.clip };
+            probe(trainer.as_mut(), kind, occasion)?;
         }
         let records = trainers.iter().map(|trainer| trainer.hello().records as usize).collect();
         let seat = |trainer: Box<dyn Trainer>| Mutex::new(Seat { probed: trainer.starts(), trainer });
@@ -119,11 +121,11 @@ impl External {
         let drawn = sum.sample().records().to_vec();
         let per_block = (BLOCK / (4 * ask.params.len().max(1))).max(1);
         let mut told = None;
-        let done = seat.ready(&ask).and_then(|()| {
+        let done = seat.ready(&ask, self.settings.clip).and_then(|()| {
             drawn.chunks(per_block).try_for_each(|records| {
-                let mut answer = seat.trainer.answer(&Ask { records, ..ask })?;
+                let answer = seat.trainer.answer(&Ask { records, ..ask })?;
                 told = told.or(answer.loss);
-                sum.add(&mut answer.numbers);
+                sum.add(&answer.numbers);
                 Ok(())
             })
         });
@@ -149,7 +151,7 @@ impl External {
                 Answer::default()
             })
         };
-        let ready = seat.ready(&ask);
+        let ready = seat.ready(&ask, self.settings.clip);
         let norms = or_nothing(ready.and_then(|()| seat.trainer.answer(&ask)));
         let sum = sum(&norms.numbers);
         let longest = sum.longest();
@@ -198,11 +200,11 @@ impl External {
 
 impl Seat {
     /// Probes a trainer that was started anew, and others now and then.
-    fn ready(&mut self, ask: &Ask<'_>) -> Result<(), Trouble> {
+    fn ready(&mut self, ask: &Ask<'_>, clip: ClipNorm) -> Result<(), Trouble> {
         if self.probed == self.trainer.starts() && !ask.seed.is_multiple_of(PROBED) {
             return Ok(());
         }
-        let occasion = Occasion { round: ask.round, seed: ask.seed, params: ask.params };
+        let occasion = Occasion { round: ask.round, seed: ask.seed, params: ask.params, clip };
         probe(self.trainer.as_mut(), ask.kind, occasion)?;
         self.probed = self.trainer.starts();
         Ok(())

@@ -3,6 +3,8 @@
 //! BatchNorm mixes the rows of a batch, dropout that ignores the seed and hidden state mix rounds. Probes find accidents, not a trainer that
 //! wants to deceive: one that knows it is being watched can behave.
 
+use privacy::clip::ClipNorm;
+
 use super::Trainer;
 use super::frame::Ask;
 use super::hello::Kind;
@@ -10,6 +12,8 @@ use super::trouble::Trouble;
 
 /// How far answers for one record may be apart, relative to their norm: orders of sums differ, and single precision rounds.
 pub const TOLERANCE: f64 = 1e-4;
+/// Rows shorter than this part of the clip norm count as so long: what is left of a gradient that has almost vanished is rounding.
+const SHORTEST: f64 = 0.1;
 /// Records of a probe.
 const RECORDS: usize = 8;
 /// Those that are asked for one by one.
@@ -66,6 +70,14 @@ pub struct Occasion<'a> {
     pub seed: u64,
     /// The model.
     pub params: &'a [f32],
+    /// What rows are clipped to: it says which differences matter.
+    pub clip: ClipNorm,
+}
+
+impl Occasion<'_> {
+    fn shortest(&self) -> f64 {
+        SHORTEST * self.clip.value()
+    }
 }
 
 /// Asks about some records in several ways. At node level there is nothing to ask: any update will do.
@@ -73,7 +85,7 @@ pub struct Occasion<'a> {
 /// # Errors
 /// Answers that are apart, or none.
 pub fn probe(trainer: &mut dyn Trainer, kind: Kind, occasion: Occasion<'_>) -> Result<(), Trouble> {
-    let Occasion { round, seed, params } = occasion;
+    let Occasion { round, seed, params, .. } = occasion;
     let width = match kind {
         Kind::Update => return Ok(()),
         Kind::Rows => params.len(),
@@ -86,7 +98,9 @@ pub fn probe(trainer: &mut dyn Trainer, kind: Kind, occasion: Occasion<'_>) -> R
         trainer.answer(&asked).map(|answer| answer.numbers)
     };
     let first = ask(&records)?;
-    let same = |probe, again: &[f32], expected: &[f32]| compare(probe, again, expected, width);
+    let same = |probe, again: &[f32], expected: &[f32]| {
+        compare(probe, (again, expected), width, occasion.shortest())
+    };
     same(Probe::Twice, &ask(&records)?, &first)?;
     let backwards: Vec<u32> = records.iter().rev().copied().collect();
     let mut turned = ask(&backwards)?;
@@ -105,10 +119,11 @@ pub fn probe(trainer: &mut dyn Trainer, kind: Kind, occasion: Occasion<'_>) -> R
 /// Sums of single records have the length that their norms say, and add up.
 fn sums(
     trainer: &mut dyn Trainer,
-    Occasion { round, seed, params }: Occasion<'_>,
+    occasion: Occasion<'_>,
     records: &[u32],
     norms: &[f32],
 ) -> Result<(), Trouble> {
+    let (Occasion { round, seed, params, .. }, shortest) = (occasion, occasion.shortest());
     let mut ask = |records: &[u32], factors: &[f32]| {
         let asked = Ask { kind: Kind::Sum, round, seed, records, params, factors };
         trainer.answer(&asked).map(|answer| answer.numbers)
@@ -119,10 +134,10 @@ fn sums(
     for ((record, factor), norm) in records.iter().zip(&factors).zip(norms) {
         let one = ask(&[*record], &[*factor])?;
         let length = length(&one) as f32;
-        compare(Probe::Sums, &[length], &[norm * factor], 1)?;
+        compare(Probe::Sums, (&[length], &[norm * factor]), 1, shortest)?;
         total.iter_mut().zip(&one).for_each(|(sum, value)| *sum += value);
     }
-    compare(Probe::Sums, &ask(records, &factors)?, &total, params.len())
+    compare(Probe::Sums, (&ask(records, &factors)?, &total), params.len(), shortest)
 }
 
 /// Different records, all over the place.
@@ -141,7 +156,12 @@ fn turn(rows: &mut [f32], width: usize) {
 }
 
 /// Rows that hold no numbers are nothing, and equal each other.
-fn compare(probe: Probe, found: &[f32], expected: &[f32], width: usize) -> Result<(), Trouble> {
+fn compare(
+    probe: Probe,
+    (found, expected): (&[f32], &[f32]),
+    width: usize,
+    shortest: f64,
+) -> Result<(), Trouble> {
     for (left, right) in found.chunks_exact(width).zip(expected.chunks_exact(width)) {
         let (left_length, right_length) = (length(left), length(right));
         if !left_length.is_finite() && !right_length.is_finite() {
@@ -149,7 +169,7 @@ fn compare(probe: Probe, found: &[f32], expected: &[f32], width: usize) -> Resul
         }
         let apart =
             left.iter().zip(right).map(|(a, b)| (f64::from(*a) - f64::from(*b)).powi(2)).sum::<f64>().sqrt();
-        let off = apart / left_length.max(right_length).max(f64::from(f32::MIN_POSITIVE));
+        let off = apart / left_length.max(right_length).max(shortest);
         if !(apart == 0.0 || off <= TOLERANCE) {
             return Err(Trouble::Probe { probe, off, most: TOLERANCE });
         }
@@ -176,6 +196,20 @@ mod tests {
                 assert_eq!((found.len(), count), (count, (records as usize).min(8)));
             }
         }
+    }
+
+    #[test]
+    fn rows_agree_to_a_part_of_their_norm_and_short_ones_to_a_part_of_the_clip_norm() {
+        let off = |found: f32, expected: f32| {
+            compare(Probe::Alone, (&[found, 0.0], &[expected, 0.0]), 2, SHORTEST).err()
+        };
+        assert_eq!(off(1.00005, 1.0), None);
+        assert!(off(1.0002, 1.0).is_some() && off(50.01, 50.0).is_some());
+        // Of a thousandth of the clip norm single precision leaves less than four digits: 8·10⁻⁴ of it is 8·10⁻⁷ of the clip norm.
+        assert_eq!(off(0.001 * 1.0008, 0.001), None);
+        // What mixes records is off by a part of the row, however short.
+        assert!(off(0.0005, 0.001).is_some() && off(f32::NAN, 0.001).is_some());
+        assert_eq!(off(f32::NAN, f32::INFINITY), None);
     }
 
     #[test]

@@ -7,6 +7,7 @@
 //! Invariants: a member that joins a question once never joins it again, also after a crash; its book and its ledger are on disk before the first word of
 //! its contribution leaves; whatever happens the asker hears an answer or a reason.
 
+mod models;
 mod offering;
 mod opinion;
 mod running;
@@ -19,8 +20,8 @@ use std::time::Duration;
 use libp2p::PeerId;
 use privacy::noise::{NoiseSource, SystemNoise};
 use protocol::work::Computed;
-use protocol::work::question::{Ask, Question};
-use protocol::{Digest, Message, RunId};
+use protocol::work::question::{Ask, Judged, Question};
+use protocol::{Digest, Message, PeerIx, RunId};
 use questions::plan::MOST_COORDINATES;
 use tokio::sync::{mpsc, oneshot};
 use tokio::time::Instant;
@@ -28,7 +29,8 @@ use tokio::time::Instant;
 use super::{Driver, DriverError, Stage};
 use crate::asking::{Book, Call, Door, Known, Offer, Opinion, Reply, Respondent, Said, Wish};
 use crate::wire::Frame;
-use running::Run;
+use models::Models;
+use running::{Course, Run};
 
 /// How long opinions are waited for.
 const OPINIONS: Duration = Duration::from_secs(5);
@@ -40,6 +42,8 @@ const STANDS: Duration = Duration::from_secs(20);
 const LOOK: Duration = Duration::from_millis(100);
 /// Opinions that came before their question.
 const EARLY: usize = 1024;
+/// Messages that came before the total that they are of.
+const EARLY_MESSAGES: usize = 256;
 /// A question ends after so many silences of a member, whatever the others do.
 const SILENCES: u32 = 12;
 
@@ -52,6 +56,7 @@ pub(super) struct Asking {
     /// The run of the last question, which others may still need.
     last: Option<Run>,
     early: VecDeque<(PeerId, Opinion)>,
+    models: Models,
     /// When to look what has become of a question.
     look: Instant,
     computed: (mpsc::Sender<Made>, mpsc::Receiver<Made>),
@@ -59,14 +64,14 @@ pub(super) struct Asking {
 
 /// A contribution to a question, made on a thread of its own.
 struct Made {
-    id: Digest,
+    run: RunId,
     computed: Result<Computed, DriverError>,
 }
 
 /// Something that happened.
 pub(super) enum Happened {
     Wished(Wish),
-    Made(Digest, Result<Box<Computed>, DriverError>),
+    Made(RunId, Result<Box<Computed>, DriverError>),
 }
 
 /// The question that is under way.
@@ -83,7 +88,13 @@ struct Current {
     fetching: Option<[u8; 16]>,
     /// Since when it is to begin, and whether with everybody: opinions of some are still on their way here.
     begins: Option<(Instant, bool)>,
+    /// The model that it is about.
+    judged: Option<Arc<Judged>>,
+    /// What is the same for all of its totals, from the beginning on.
+    course: Option<Course>,
     run: Option<Run>,
+    /// Messages of the total that comes next.
+    ahead: VecDeque<(PeerIx, Message)>,
 }
 
 impl Asking {
@@ -98,6 +109,7 @@ impl Asking {
             current: None,
             last: None,
             early: VecDeque::new(),
+            models: Models::default(),
             look: Instant::now(),
             computed: mpsc::channel(4),
         })
@@ -118,7 +130,7 @@ impl Asking {
         };
         tokio::select! {
             Some(wish) = wish => Happened::Wished(wish),
-            Some(Made { id, computed }) = self.computed.1.recv() => Happened::Made(id, computed.map(Box::new)),
+            Some(Made { run, computed }) = self.computed.1.recv() => Happened::Made(run, computed.map(Box::new)),
         }
     }
 
@@ -142,9 +154,10 @@ fn token() -> Result<String, DriverError> {
     Ok(words.map(|word| format!("{word:016x}")).concat())
 }
 
-/// The name of a question's run.
-fn run_of(id: Digest) -> RunId {
-    let (first, _) = id.0.split_at(8);
+/// The name of the run of a question's total.
+fn run_of(id: Digest, number: usize) -> RunId {
+    let digest = Digest::of_text(&format!("murmur question total 1\n{id}\n{number}"));
+    let (first, _) = digest.0.split_at(8);
     RunId(u64::from_le_bytes(first.try_into().expect("eight bytes")))
 }
 
@@ -153,14 +166,15 @@ impl Driver {
         match happened {
             Happened::Wished(Wish { call, reply }) => match call {
                 Call::Left => {
-                    let left = self.left(1e-5);
+                    let delta = self.asking.respondent.as_ref().map_or(1e-5, |own| own.agreed.delta);
+                    let left = self.left(delta);
                     // Whoever asked may have gone.
                     let _ = reply.send(Reply::Left(left));
                     Ok(())
                 }
-                Call::Ask(ask) => self.ask(ask, reply),
+                Call::Ask { ask, model } => self.ask(ask, model.as_deref(), reply),
             },
-            Happened::Made(id, computed) => self.on_made(id, *computed?),
+            Happened::Made(run, computed) => self.on_made(run, *computed?),
         }
     }
 
@@ -187,7 +201,7 @@ impl Driver {
     /// What a member says about questions.
     pub(super) fn on_said(&mut self, peer: PeerId, said: Said) -> Result<(), DriverError> {
         let Stage::Running(session) = &self.stage else { return Ok(()) };
-        if session.roster.position(&peer).is_none() {
+        if session.members.position(&peer).is_none() {
             return Ok(());
         }
         match said {
@@ -206,6 +220,11 @@ impl Driver {
                 Ok(())
             }
             Said::Stored { id, model } => self.on_stored(&id, &model),
+            Said::FetchModel { id } => {
+                self.on_fetch_model(peer, id);
+                Ok(())
+            }
+            Said::Model { id, bytes } => self.on_model(peer, id, bytes),
             Said::Begin { .. } | Said::Withdrawn { .. } => Ok(()),
         }
     }
@@ -217,7 +236,7 @@ impl Driver {
         message: Message,
     ) -> Result<Option<Message>, DriverError> {
         let Stage::Running(session) = &self.stage else { return Ok(Some(message)) };
-        let (Some(from), training) = (session.roster.position(&peer), session.run) else {
+        let (Some(from), training) = (session.members.position(&peer), session.run) else {
             return Ok(Some(message));
         };
         if message.run == training {
@@ -229,6 +248,14 @@ impl Driver {
             run.hear(from, message);
             return self.drain_question().map(|()| None);
         }
+        if let Some(current) = self.asking.current.as_mut().filter(|current| current.is_next(message.run)) {
+            // Others are done with the total that is under way here.
+            if current.ahead.len() >= EARLY_MESSAGES {
+                current.ahead.pop_front();
+            }
+            current.ahead.push_back((from, message));
+            return Ok(None);
+        }
         // Of a question that is over here, or that this process never heard of.
         tracing::debug!(%peer, run = %message.run, "a message of a run that is not under way");
         Ok(None)
@@ -237,7 +264,7 @@ impl Driver {
     /// To all members that are here.
     fn tell_members(&self, said: &Said) {
         let Stage::Running(session) = &self.stage else { return };
-        for peer in self.links.keys().filter(|peer| session.roster.position(peer).is_some()) {
+        for peer in self.links.keys().filter(|peer| session.members.position(peer).is_some()) {
             self.tell_member(*peer, said.clone());
         }
     }
@@ -272,6 +299,12 @@ impl Current {
             // Whoever asked may have gone.
             let _ = reply.send(Reply::Refused { why, charged });
         }
+    }
+
+    /// Whether it is the run of the total that comes next.
+    fn is_next(&self, run: RunId) -> bool {
+        let number = self.course.as_ref().map_or(0, |course| course.number() + 1);
+        self.run.is_some() && run == run_of(self.id, number)
     }
 
     /// What was asked.

@@ -1,6 +1,7 @@
 //! From the offer to the beginning: everybody says what it thinks, and whoever asked decides whether the question begins.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, VecDeque};
+use std::path::Path;
 
 use libp2p::PeerId;
 use privacy::noise::{NoiseSource, SystemNoise};
@@ -14,7 +15,12 @@ use super::{Current, Driver, DriverError, EARLY, Known, Offer, Opinion, Reply, S
 
 impl Driver {
     /// The owner of this node asks.
-    pub(super) fn ask(&mut self, ask: Ask, reply: oneshot::Sender<Reply>) -> Result<(), DriverError> {
+    pub(super) fn ask(
+        &mut self,
+        ask: Ask,
+        model: Option<&Path>,
+        reply: oneshot::Sender<Reply>,
+    ) -> Result<(), DriverError> {
         let refuse = |reply: oneshot::Sender<Reply>, why: &str| {
             // Whoever asked may have gone.
             let _ = reply.send(Reply::Refused { why: why.to_owned(), charged: false });
@@ -25,6 +31,11 @@ impl Driver {
         }
         if self.asking.current.is_some() {
             return refuse(reply, "another question is under way: ask again in a moment");
+        }
+        if let (Some(digest), Some(path)) = (&ask.model, model)
+            && let Err(why) = self.take_model(path, digest)
+        {
+            return refuse(reply, &why);
         }
         let mut nonce = [0];
         SystemNoise::new()?.words(&mut nonce);
@@ -50,6 +61,9 @@ impl Driver {
         if offer.ask.len() > crate::asking::LONGEST {
             return Ok(());
         }
+        if self.waits_for_model(peer, &offer) {
+            return Ok(());
+        }
         let opinion = match self.consider(peer, offer) {
             Ok((_, opinion)) | Err(opinion) => opinion,
         };
@@ -66,9 +80,10 @@ impl Driver {
             return Err(Opinion { id: id.0, joins: false, declines: Some(why), known: Known::Nothing });
         }
         let asking = &self.asking;
-        let at = At { respondent: asking.respondent.as_deref(), book: &asking.book, roster: &roster, asker };
+        let (respondent, models) = (asking.respondent.as_deref(), &asking.models);
+        let at = At { respondent, book: &asking.book, roster: &roster, asker, models };
         let (opinion, question) = at.opinion(id, &offer);
-        let Some(question) = question else { return Err(opinion) };
+        let Some((question, judged)) = question else { return Err(opinion) };
         let mut opinions = BTreeMap::from([(self.me, opinion.clone())]);
         let early = std::mem::take(&mut self.asking.early);
         opinions.extend(early.into_iter().filter(|(_, early)| early.id == id.0));
@@ -83,7 +98,10 @@ impl Driver {
             reply: None,
             fetching: None,
             begins: None,
+            judged,
+            course: None,
             run: None,
+            ahead: VecDeque::new(),
         });
         Ok((id, opinion))
     }
@@ -121,9 +139,9 @@ impl Driver {
         Ok(())
     }
 
-    fn members(&self) -> usize {
+    pub(super) fn members(&self) -> usize {
         match &self.stage {
-            Stage::Running(session) => session.roster.len(),
+            Stage::Running(session) => session.members.len(),
             Stage::Gathering { .. } => 0,
         }
     }
@@ -133,7 +151,7 @@ impl Driver {
         let (Some(current), Stage::Running(session)) = (&self.asking.current, &self.stage) else {
             return false;
         };
-        let here = |peer: &&PeerId| session.roster.position(peer).is_some();
+        let here = |peer: &&PeerId| session.members.position(peer).is_some();
         self.links.keys().filter(here).all(|peer| current.opinions.contains_key(peer))
     }
 
@@ -152,7 +170,7 @@ impl Driver {
         if current.fetching.is_some() {
             return self.refuse_question("the answer that the members hold could not be had".into());
         }
-        let nodes = session.roster.len();
+        let nodes = session.members.len();
         if let Some(held) = held(current, (nodes, respondent.members.hostile)) {
             return self.take_stored(held);
         }
@@ -237,15 +255,14 @@ impl Driver {
     fn answer_stored(&mut self, model: &[f32]) -> Result<(), DriverError> {
         let Some(current) = &self.asking.current else { return Ok(()) };
         let left = self.left(current.ask().delta);
-        let Some(total) = current.question.read(model) else {
+        let Some(totals) = current.question.read(model) else {
             return self.refuse_question("the stored answer cannot be read".into());
         };
         let Some(mut current) = self.asking.current.take() else { return Ok(()) };
         self.tell_members(&Said::Withdrawn { id: current.id.0 });
         if let Some(reply) = current.reply.take() {
-            let (members, givers) = (total.members, total.givers);
             // Whoever asked may have gone.
-            let _ = reply.send(Reply::Answered { members, givers, sum: total.sum, stored: true, left });
+            let _ = reply.send(Reply::Answered { totals, stored: true, left });
         }
         Ok(())
     }
@@ -253,7 +270,7 @@ impl Driver {
     /// Run and roster, as books name them.
     pub(super) fn roster_name(&self) -> String {
         match &self.stage {
-            Stage::Running(session) => format!("{} {}", session.run, session.roster.digest()),
+            Stage::Running(session) => format!("{} {}", session.run, session.members.digest()),
             Stage::Gathering { .. } => String::new(),
         }
     }

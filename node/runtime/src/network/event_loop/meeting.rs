@@ -113,7 +113,8 @@ impl EventLoop {
 
     pub(super) async fn on_met(&mut self, met: Met) {
         let standing = self.standing.borrow().clone();
-        match admission((self.me, &standing), (met.peer, &met.card.standing)) {
+        let named = self.settings.roster.iter().any(|member| member.peer == met.peer);
+        match admission((self.me, &standing), (met.peer, &met.card.standing), named) {
             // A relay takes part in no run, and serves all that know the secret.
             _ if self.settings.is_relay || self.is_relay(&met.peer) => {}
             Verdict::Admit => {}
@@ -162,6 +163,7 @@ impl EventLoop {
         let now = Instant::now();
         self.book.add(peer, plausible::those_to_call(&card.addresses, self.here.contains(&peer)), now);
         self.book.reached(&peer, now);
+        self.unreached.reached(peer);
         let id = self.next_link;
         self.next_link += 1;
         let bounds = (self.settings.limits, self.settings.patience);

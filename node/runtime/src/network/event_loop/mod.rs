@@ -2,6 +2,7 @@
 
 mod meeting;
 mod news;
+mod unreached;
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::io;
@@ -23,18 +24,20 @@ use super::circuits::{self, Places};
 use super::hello::HelloError;
 use super::link::{Inbox, Link};
 use super::plausible;
-use super::strangers::{Strangers, is_garbled};
+use super::strangers::{Strangers, is_garbled, is_other_version};
 use super::streams::Incoming;
 use super::{Command, Event, NetworkError, Settings};
 use crate::secret::random;
 use crate::wire::{Card, Known, Standing, WireError};
+use unreached::{Unreached, tried};
 
 /// Calls that may be under way at once: a swarm that starts all together would otherwise wait for each other until nobody's time is enough.
 const CALLS: usize = 8;
 /// When to look again where so many are.
 const BREATH: Duration = Duration::from_millis(20);
-/// How long newcomers are collected before the others hear of them: at first, and where they keep coming. News go from everybody to everybody, so in a
-/// large swarm that starts all together they would be most of what is said.
+/// How many are told of newcomers: those who are not are called by them, or hear it from others.
+const FRIENDS: usize = 8;
+/// How long newcomers are collected before others hear of them: at first, and where they keep coming.
 const NEWS: (Duration, Duration) = (Duration::from_millis(300), Duration::from_secs(5));
 /// How long an old link is asked whether it is alive before a newcomer with the same identity takes its place.
 const PROBE: Duration = Duration::from_secs(3);
@@ -62,6 +65,7 @@ pub(super) struct EventLoop {
     /// Digest of the form of our records.
     schema: [u8; 16],
     strangers: Strangers,
+    unreached: Unreached,
     standing: watch::Receiver<Standing>,
     book: Book,
     /// What we asked relays for.
@@ -76,6 +80,8 @@ pub(super) struct EventLoop {
     not_before: Instant,
     /// Peers on this machine: they may tell of addresses on it.
     here: BTreeSet<PeerId>,
+    /// Peers that we called and that have told us of nobody yet.
+    called: BTreeSet<PeerId>,
     links: BTreeMap<PeerId, Current>,
     next_link: u64,
     inbox: Inbox,
@@ -123,6 +129,7 @@ impl EventLoop {
             instance: u64::from_le_bytes(instance),
             schema: settings.schema.digest().0,
             strangers: Strangers::default(),
+            unreached: Unreached::default(),
             standing,
             book,
             places: Places::new(&settings.relays),
@@ -132,6 +139,7 @@ impl EventLoop {
             news_told: now,
             not_before: now,
             here: BTreeSet::new(),
+            called: BTreeSet::new(),
             links: BTreeMap::new(),
             next_link: 0,
             inbox: Inbox { events, known: to_known },
@@ -189,22 +197,17 @@ impl EventLoop {
 
     async fn on_swarm(&mut self, event: SwarmEvent<BehaviourEvent>) {
         match event {
-            SwarmEvent::NewListenAddr { address, .. } => {
-                // A relay tells where circuits begin. What leads only from this machine to itself is told where nothing else was asked for.
-                let own = |address: &Multiaddr| matches!(address.iter().next(), Some(Protocol::Ip4(ip)) if ip.is_loopback());
-                if self.settings.is_relay && (!own(&address) || self.settings.listen.iter().all(own)) {
-                    self.swarm.add_external_address(address.clone());
-                }
-                let full = address.with_p2p(self.me).unwrap_or_else(|address| address);
-                self.tell(Event::Listening(full)).await;
-            }
+            SwarmEvent::NewListenAddr { address, .. } => self.on_listening(address).await,
             SwarmEvent::ConnectionEstablished { peer_id, endpoint, .. } => {
                 if plausible::is_here(endpoint.get_remote_address()) {
                     self.here.insert(peer_id);
                 }
                 if let ConnectedPoint::Dialer { address, .. } = &endpoint {
+                    self.called.insert(peer_id);
                     self.book.name(address, peer_id, Instant::now());
                     self.strangers.understood(address);
+                } else {
+                    self.called.remove(&peer_id);
                 }
                 if self.is_relay(&peer_id) {
                     self.places.reached(Instant::now());
@@ -223,7 +226,8 @@ impl EventLoop {
                 }
             }
             SwarmEvent::IncomingConnectionError { error, send_back_addr, peer_id, .. } => {
-                let reason = format!("{send_back_addr}: {}", chain(&error));
+                let gone = peer_id.and_then(|peer| self.settings.gone.get(&peer)).cloned();
+                let reason = gone.unwrap_or_else(|| format!("{send_back_addr}: {}", chain(&error)));
                 self.tell(Event::TurnedAway { peer: peer_id, reason }).await;
             }
             SwarmEvent::Behaviour(BehaviourEvent::Streams(Incoming { peer, stream })) => {
@@ -247,6 +251,16 @@ impl EventLoop {
             }
             _ => {}
         }
+    }
+
+    async fn on_listening(&mut self, address: Multiaddr) {
+        // A relay tells where circuits begin. What leads only from this machine to itself is told where nothing else was asked for.
+        let own = |address: &Multiaddr| matches!(address.iter().next(), Some(Protocol::Ip4(ip)) if ip.is_loopback());
+        if self.settings.is_relay && (!own(&address) || self.settings.listen.iter().all(own)) {
+            self.swarm.add_external_address(address.clone());
+        }
+        let full = address.with_p2p(self.me).unwrap_or_else(|address| address);
+        self.tell(Event::Listening(full)).await;
     }
 
     fn ask_relays(&mut self) {
@@ -274,8 +288,14 @@ impl EventLoop {
                     self.tell(Event::Twin { address: bare }).await;
                 }
             }
-            DialError::Transport(tried) => {
-                for (address, error) in tried {
+            DialError::Transport(calls) => {
+                let understood = !calls.iter().any(|(_, error)| is_garbled(error) || is_other_version(error));
+                if let Some(peer) = peer.filter(|peer| understood && !self.links.contains_key(peer))
+                    && self.unreached.failed(peer, Instant::now())
+                {
+                    self.tell(Event::Unreached { peer, tried: tried(&calls) }).await;
+                }
+                for (address, error) in calls {
                     tracing::debug!(?peer, %address, error = chain(&error), "call failed");
                     // Both may have called at once: a member is no stranger for that.
                     let member = peer.is_some_and(|peer| self.is_member(&peer));
@@ -284,6 +304,9 @@ impl EventLoop {
                         && let Some(times) = self.strangers.we_called(&address)
                     {
                         self.tell(Event::Garbled { address, times }).await;
+                    } else if is_other_version(&error) && self.strangers.we_called(&address).is_some() {
+                        let reason = format!("{address}: {}", chain(&error));
+                        self.tell(Event::TurnedAway { peer, reason }).await;
                     }
                 }
             }

@@ -5,8 +5,9 @@ use std::time::Duration;
 
 use futures::{AsyncRead, AsyncReadExt, AsyncWrite, AsyncWriteExt};
 use libp2p::PeerId;
+use protocol::Body;
 use tokio::sync::{OwnedSemaphorePermit, Semaphore, mpsc, watch};
-use tokio::time::timeout;
+use tokio::time::{Instant, timeout, timeout_at};
 
 use super::Event;
 use crate::wire::{Frame, Known, Limits, WireError, read_head, read_numbers, write_frame};
@@ -48,12 +49,19 @@ fn units(bytes: usize) -> u32 {
     u32::try_from(bytes.div_ceil(UNIT)).unwrap_or(u32::MAX)
 }
 
+/// Where the peer asks for what was sent, packets may get lost; so long we think so.
+const LOSSY: Duration = Duration::from_secs(60);
+/// On such a link, when a word is said behind a frame that nothing follows, in milliseconds from then on. A packet that gets lost is missed by who gets a later one: without one the
+/// system waits for at least 200 ms before it sends it again over TCP, and twice as long each time. So what is said matters not, and who hears it needs nothing of it.
+/// A guess: half of these come before a lossless link with the delay of a continent has answered.
+const ECHOES: [u64; 10] = [3, 6, 10, 15, 25, 40, 60, 90, 130, 180];
+
 /// How long a link may be silent.
 #[derive(Debug, Clone, Copy)]
 pub struct Patience {
     /// After this long without a word we say that we are here.
     pub alive: Duration,
-    /// After this long without a word from the peer the link is dead. libp2p's ping never closes a connection.
+    /// After this long without a word from the peer the link is dead.
     pub silence: Duration,
     /// A frame that was begun must be whole after this long, in either direction.
     pub frame: Duration,
@@ -119,6 +127,28 @@ impl Link {
     }
 }
 
+/// When the peer last asked for something that it had not got.
+#[derive(Debug)]
+struct Missed(watch::Sender<Option<Instant>>);
+
+impl Default for Missed {
+    fn default() -> Self {
+        Self(watch::Sender::new(None))
+    }
+}
+
+impl Missed {
+    fn on_frame(&self, frame: &Frame) {
+        if matches!(frame, Frame::Message(message) if matches!(message.body, Body::Nudge)) {
+            self.0.send_replace(Some(Instant::now()));
+        }
+    }
+
+    fn lately(&self) -> bool {
+        self.0.borrow().is_some_and(|at| at.elapsed() < LOSSY)
+    }
+}
+
 /// Where frames go that came in.
 #[derive(Debug, Clone)]
 pub(crate) struct Inbox {
@@ -145,6 +175,7 @@ where
     // The reader must not keep the queue open: a link ends when its owners drop it.
     let answers = queue.downgrade();
     let room = Room::new(limits);
+    let missed = Missed::default();
     let run = async move {
         let read = async {
             let mut reader = reader;
@@ -152,6 +183,7 @@ where
                 match read_one(&mut reader, (limits, &room), patience).await {
                     Ok(frame) => {
                         heard.send_modify(|count| *count += 1);
+                        missed.on_frame(&frame.0);
                         if let Err(end) = deliver(frame, &answers, (peer, id), &inbox).await {
                             return WireError::Io(end.into());
                         }
@@ -162,7 +194,7 @@ where
         };
         tokio::select! {
             error = read => error,
-            error = write_all(writer, frames, patience) => error,
+            error = write_all(writer, frames, (patience, &missed)) => error,
         }
     };
     (link, run)
@@ -217,17 +249,30 @@ async fn deliver(
 async fn write_all(
     mut writer: impl AsyncWrite + Unpin,
     mut frames: mpsc::Receiver<Frame>,
-    patience: Patience,
+    (patience, missed): (Patience, &Missed),
 ) -> WireError {
+    let mut echoes = ECHOES.len();
+    let mut said = Instant::now();
     loop {
-        let frame = match timeout(patience.alive, frames.recv()).await {
-            Ok(Some(frame)) => frame,
+        let next = ECHOES.get(echoes).map_or(patience.alive, |&after| Duration::from_millis(after));
+        let frame = match timeout_at(said + next, frames.recv()).await {
+            Ok(Some(frame)) => {
+                (echoes, said) = (if missed.lately() { 0 } else { ECHOES.len() }, Instant::now());
+                frame
+            }
             // Everybody who could send has gone: say so to the peer.
             Ok(None) => {
                 let _ = timeout(patience.frame, writer.close()).await;
                 return WireError::Io(std::io::ErrorKind::ConnectionAborted.into());
             }
-            Err(_) => Frame::Alive { answer: false },
+            Err(_) => {
+                if echoes < ECHOES.len() {
+                    echoes += 1;
+                } else {
+                    said = Instant::now();
+                }
+                Frame::Alive { answer: false }
+            }
         };
         match timeout(patience.frame, write_frame(&mut writer, &frame)).await {
             Ok(Ok(())) => {}

@@ -168,3 +168,53 @@ async fn a_flood_of_models_stays_at_the_peer() {
         assert!(matches!(near.events.recv().await, Some(Event::Frame { .. })));
     }
 }
+
+/// When something is said, in milliseconds from the start, and whether it is the frame or an echo.
+async fn said(far: &mut DuplexStream, frame: &[u8], echo: &[u8], until: Duration) -> Vec<(u128, bool)> {
+    let (start, mut said) = (Instant::now(), Vec::new());
+    while let Ok(Ok(length)) = timeout_at(start + until, far.read_u32_le()).await {
+        let mut rest = vec![0; length as usize];
+        far.read_exact(&mut rest).await.unwrap();
+        assert!(rest == frame[4..] || rest == echo[4..], "{rest:?}");
+        said.push((start.elapsed().as_millis(), rest == frame[4..]));
+    }
+    said
+}
+
+#[tokio::test(start_paused = true)]
+async fn where_the_peer_missed_something_frames_have_echoes_for_a_minute() {
+    // The far end says nothing by itself, for longer than a peer may be silent.
+    let (near, mut far) = duplex(1 << 16);
+    let (to_events, _events) = mpsc::channel(8);
+    let (to_known, _known) = mpsc::channel(8);
+    let patience = Patience { silence: Duration::from_secs(3600), ..Patience::default() };
+    let inbox = Inbox { events: to_events, known: to_known };
+    let bounds = (Limits::for_model(10), patience);
+    let (near, run) = open(near.compat(), (PeerId::random(), 1), bounds, inbox);
+    let bytes = |frame: &Frame| crate::wire::to_bytes(frame).unwrap();
+    let (frame, echo) = (bytes(&Frame::Finished), bytes(&Frame::Alive { answer: false }));
+    let body = protocol::Body::Nudge;
+    let nudge = protocol::Message { run: protocol::RunId(1), round: 0, step: 0, body, numbers: None };
+    let mut times = Vec::new();
+    let talk = async {
+        for (asks, listens) in [(false, 3_500), (true, 20), (false, 3_500), (false, 60_000), (false, 3_500)] {
+            if asks {
+                far.write_all(&bytes(&Frame::Message(nudge.clone()))).await.unwrap();
+                tokio::time::sleep(Duration::from_millis(1)).await;
+            }
+            near.send(Frame::Finished).unwrap();
+            times.push(said(&mut far, &frame, &echo, Duration::from_millis(listens)).await);
+        }
+    };
+    tokio::select! {
+        error = run => unreachable!("{error}"),
+        () = talk => {}
+    }
+    let after = |at: &[u64]| at.iter().map(|&at| (u128::from(at), at == 0)).collect::<Vec<_>>();
+    let all = [&[0][..], &ECHOES].concat();
+    assert_eq!(times[0], after(&[0]), "on a good link nothing is said twice");
+    assert_eq!(times[1], after(&[0, 3, 6, 10, 15]), "what follows ends what went before");
+    assert_eq!(times[2], after(&all));
+    assert_eq!(times[3][..11], after(&all));
+    assert_eq!(times[4], after(&[0]), "a minute later it is a good link again");
+}

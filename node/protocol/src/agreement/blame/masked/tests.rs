@@ -31,7 +31,7 @@ fn sum(of: &[PeerIx], lie: CheckWords) -> OpenedSum {
     let zeros = of.iter().fold(CheckWords::default(), |sum, &member| sum.plus(own(member)));
     let zeros = if of.contains(&LIAR) { zeros.plus(lie) } else { zeros };
     let names: Vec<u8> = of.iter().map(|&member| member as u8).collect();
-    OpenedSum { count: 0, others: Fingerprint::of("test", &names), zeros: Some(zeros) }
+    OpenedSum { count: 0, start: 0, others: Fingerprint::of("test", &names), zeros: Some(zeros) }
 }
 
 /// What all state about a round in which the liar put `lie` into its own words.
@@ -44,7 +44,9 @@ fn told(lie: CheckWords) -> Vec<RoundRecord> {
             OpenedStep { sent: Some(sum(&half(member), lie)), heard: Some(sum(&half(far), lie)) },
         ];
         let shared = (0..4).filter(|other| *other != member);
-        let masks = shared.map(|with| SharedMask { with, words: mask(member, with) }).collect();
+        let masks = shared
+            .map(|with| SharedMask { with, words: mask(member, with), key: Fingerprint::default() })
+            .collect();
         let place = Fingerprint([9; 32]);
         let opened = Opened { keys: Fingerprint([8; 32]), place, unmasked: Vec::new(), masks, sums };
         fitted(RoundRecord {
@@ -55,6 +57,7 @@ fn told(lie: CheckWords) -> Vec<RoundRecord> {
             total: Some(sum(&[0, 1, 2, 3], lie).digest()),
             trouble: None,
             opened: Some(opened),
+            shown: None,
         })
     };
     (0..4).map(record).collect()

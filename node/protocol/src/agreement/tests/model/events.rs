@@ -4,13 +4,13 @@ use std::collections::BTreeSet;
 use std::hash::{Hash, Hasher};
 use std::sync::Arc;
 
-use stateright::Property;
+use stateright::{Model as _, Property};
 
 use super::super::super::flaw::{self, Flaw};
 use super::super::super::message::Message;
 use super::super::super::{Input, Memory};
 use super::super::a_model;
-use super::{Action, Member, State, Swarm, bits, subsets};
+use super::{Action, Member, State, Step, Swarm, bits, subsets};
 
 impl stateright::Model for Swarm {
     type State = State;
@@ -32,7 +32,7 @@ impl stateright::Model for Swarm {
             let call = Box::new(self.standings[me as usize].content().clone());
             self.give(&mut state, me, Input::Call(call));
         }
-        vec![state]
+        vec![self.script.iter().fold(state, |state, step| self.follow(state, *step))]
     }
 
     fn actions(&self, s: &State, out: &mut Vec<Action>) {
@@ -173,6 +173,36 @@ impl stateright::Model for Swarm {
             Property::<Self>::sometimes("decided in view 1", |swarm, s| decided_in(swarm, s, 1)),
             Property::<Self>::sometimes("decided in view 2", |swarm, s| decided_in(swarm, s, 2)),
         ]
+    }
+}
+
+impl Swarm {
+    fn follow(&self, mut state: State, step: Step) -> State {
+        let times = if matches!(step, Step::All) { self.honest().count_ones() } else { 1 };
+        for _ in 0..times {
+            let mut actions = Vec::new();
+            self.actions(&state, &mut actions);
+            let action = actions.into_iter().find(|action| step.is(action));
+            let action = action.unwrap_or_else(|| panic!("the script does not fit at {step:?}: {state:?}"));
+            state = self.next_state(&state, action).expect("it changes something");
+        }
+        state
+    }
+}
+
+impl Step {
+    fn is(self, action: &Action) -> bool {
+        match (self, action) {
+            (Self::All, Action::First { .. }) => true,
+            (Self::Enter(by, turned), Action::Enter { who, of, hostile, .. }) => {
+                by == *who && turned == *of && hostile.is_some()
+            }
+            (Self::Vote(by), Action::Propose { who, .. })
+            | (Self::Commit(by), Action::Lock { who, .. })
+            | (Self::Turn(by), Action::Turn(who))
+            | (Self::Restart(by), Action::Restart(who)) => by == *who,
+            _ => false,
+        }
     }
 }
 

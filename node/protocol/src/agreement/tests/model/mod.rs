@@ -46,8 +46,25 @@ struct Swarm {
     /// Everybody hears everybody before its first turn, and the hostile member's stories in turn: leaves more
     /// of a bounded search for what follows.
     narrow: bool,
+    /// What has happened before the search begins.
+    script: &'static [Step],
     /// Progress is tried in one of so many states.
     sample: u64,
+}
+
+/// One step of a script: the first action of this kind that there is.
+#[derive(Clone, Copy, Debug)]
+enum Step {
+    /// Everybody makes its first turn.
+    All,
+    /// Enters the view after this one, by turns of these and of the hostile member.
+    Enter(PeerIx, u8),
+    /// Receives the proposal that is there.
+    Vote(PeerIx),
+    /// Receives the votes of a quorum.
+    Commit(PeerIx),
+    Turn(PeerIx),
+    Restart(PeerIx),
 }
 
 /// An honest member, and what it has on its disk.
@@ -195,6 +212,7 @@ impl Swarm {
             crashes,
             flaw: None,
             narrow: false,
+            script: &[],
             sample: 512,
         }
     }

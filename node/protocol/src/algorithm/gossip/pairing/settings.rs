@@ -28,6 +28,7 @@ impl PairingSettings {
     pub(crate) fn hidden(&self, shared_with: usize) -> Hidden {
         let beside = |watchers: usize| gopa::of_neighbours(shared_with.saturating_sub(watchers), self.ratio);
         Hidden {
+            look: 0.0,
             among: u32::try_from(shared_with + 1).unwrap_or(u32::MAX),
             one: beside(1),
             coalition: beside(self.colluders),

@@ -22,6 +22,8 @@ pub(crate) struct MaskedFold {
     sharing: BTreeMap<usize, u32>,
     /// Epochs whose rosters had a sparse graph: each may have been split, with a chance that goes into δ.
     sparse: BTreeSet<u32>,
+    /// Whether a round was looked into: bounds on what that shows may fail, with a chance that goes into δ.
+    looked: bool,
     begun: BTreeSet<u32>,
     ended: BTreeSet<u32>,
 }
@@ -49,7 +51,8 @@ impl MaskedFold {
 
     fn epsilons(&self, shape: &Shape, tally: &mut Tally, watchers: usize, local: &[f64]) -> Vec<f64> {
         let spent = self.spent(tally, watchers);
-        let delta = shape.delta - split_chance(self.sparse.len() as u64);
+        let looked = if self.looked { shape.algorithm.look_chance() } else { 0.0 };
+        let delta = shape.delta - split_chance(self.sparse.len() as u64) - looked;
         let epsilon = |spent: &[f64]| {
             if delta > 0.0 { tally.units.epsilon(spent, delta) } else { f64::INFINITY }
         };
@@ -65,6 +68,8 @@ impl Fold for MaskedFold {
     fn on(&mut self, shape: &Shape, tally: &mut Tally, node: usize, event: &RunEvent) {
         match event {
             RunEvent::Released { round, release, among, .. } => {
+                // What is released to everybody is a look.
+                self.looked |= among.is_none();
                 let kind = tally.kind(release.as_ref().unwrap_or(&shape.release));
                 tally.count(node, kind);
                 self.charge(shape, tally, (node, kind), *among);
@@ -82,6 +87,11 @@ impl Fold for MaskedFold {
             }
             _ => {}
         }
+    }
+
+    /// Each may have been looked into.
+    fn room(&self, shape: &Shape) -> u64 {
+        2 * u64::from(shape.rounds)
     }
 
     fn on_record(&mut self, shape: &Shape, tally: &mut Tally, release: (usize, usize), among: Option<u32>) {

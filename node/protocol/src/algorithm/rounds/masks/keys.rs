@@ -2,7 +2,11 @@
 
 use std::fmt;
 
+use hkdf::Hkdf;
+use sha2::Sha256;
 use x25519_dalek::{PublicKey, SharedSecret, StaticSecret};
+
+use crate::settings::RunId;
 
 /// The public half, as it is told to others.
 pub type MaskKey = [u8; 32];
@@ -25,6 +29,15 @@ impl MaskSecret {
     /// What others are told.
     pub fn public(&self) -> MaskKey {
         PublicKey::from(&self.0).to_bytes()
+    }
+
+    /// Bytes that follow from it for one purpose and epoch, apart from everything that is shared.
+    pub(super) fn draw(&self, purpose: &str, (run, epoch): (RunId, u32)) -> [u8; 32] {
+        let mut draw = [0; 32];
+        Hkdf::<Sha256>::new(Some(purpose.as_bytes()), self.0.as_bytes())
+            .expand(&[&run.0.to_le_bytes()[..], &epoch.to_le_bytes()].concat(), &mut draw)
+            .expect("32 bytes are within reach of HKDF");
+        draw
     }
 
     /// What is shared with the holder of a public key; `None` for a key with which everybody shares the same.

@@ -2,6 +2,7 @@
 
 use hkdf::Hkdf;
 use privacy::mechanisms::grid::{GridGaussian, Words};
+use privacy::noise::mask::Signed;
 use sha2::Sha256;
 use zeroize::{Zeroize, Zeroizing};
 
@@ -94,9 +95,15 @@ impl Pads {
     /// HKDF-SHA256 and ChaCha20 are pseudorandom; no use comes twice with different words.
     pub(super) fn mask(&self, words: &mut Words, of: &Use<'_>) {
         let info = self.info(MASK, of);
-        for pair in &self.pairs {
-            pair.put_on(words, &info);
-        }
+        let keys: Vec<_> = self.pairs.iter().map(|pair| (pair.key(&info), pair.adds)).collect();
+        let masks: Vec<Signed<'_>> = keys.iter().map(|(key, adds)| (&**key, *adds)).collect();
+        words.combine_masks(&masks);
+    }
+
+    /// The keys of the streams of [`mask`](Self::mask), in the order of the pairs.
+    pub(super) fn keys(&self, of: &Use<'_>) -> Vec<Zeroizing<[u8; 32]>> {
+        let info = self.info(MASK, of);
+        self.pairs.iter().map(|pair| pair.key(&info)).collect()
     }
 
     /// The masks of the zero words, as they would be added: for each pair, with the other of it.
@@ -154,15 +161,6 @@ impl Use<'_> {
 }
 
 impl Pair {
-    fn put_on(&self, words: &mut Words, info: &[u8]) {
-        let key = self.key(info);
-        if self.adds {
-            words.add_mask(&key);
-        } else {
-            words.subtract_mask(&key);
-        }
-    }
-
     fn key(&self, info: &[u8]) -> Zeroizing<[u8; 32]> {
         let mut key = Zeroizing::new([0; 32]);
         Hkdf::<Sha256>::from_prk(self.secret.as_slice())

@@ -1,31 +1,48 @@
 //! Noise for masked rounds: every round of an undisturbed run costs 1/(n − c), so there is nothing to search for but the noise.
 
-use privacy::gdp;
+use privacy::{gdp, rdp};
 
-use super::MaskSettings;
 use super::settings::leverage;
+use super::{Looks, MaskSettings};
 use crate::account::plan::{Figures, Found, LARGEST, PlanError, Question, UP, least, named};
-use crate::account::{Prices, ReleaseKind, Shape, epsilon_of};
-use crate::algorithm::rounds::plan::{best_order, largest_divergence, orders};
+use crate::account::{Prices, ReleaseKind, Shape, epsilon_of, epsilon_of_mu2};
+use crate::algorithm::rounds::plan::{largest_divergence, orders};
 use crate::settings::{BudgetRule, Scope};
 
 /// A table of prices rounds up by less than this.
 const TABLE: f64 = 1.002;
 
-/// Masked rounds before they are run, and the chance that goes into δ where rosters have a sparse graph.
-pub(in crate::algorithm::rounds) struct Masked<'a>(
-    pub(in crate::algorithm::rounds) &'a MaskSettings,
-    pub(in crate::algorithm::rounds) f64,
-);
+/// Masked rounds before they are run.
+pub(in crate::algorithm::rounds) struct Masked<'a> {
+    pub(in crate::algorithm::rounds) masks: &'a MaskSettings,
+    /// What goes into δ where rosters have a sparse graph.
+    pub(in crate::algorithm::rounds) chance: f64,
+    pub(in crate::algorithm::rounds) looks: Option<Looks>,
+    /// What goes into δ where there is a look.
+    pub(in crate::algorithm::rounds) look_chance: f64,
+}
 
 impl Masked<'_> {
     /// The leverage of one round in this scope, with all nodes there: any c together for the worst case, one member on average.
     pub(in crate::algorithm::rounds) fn leverage(&self, shape: &Shape, scope: Scope) -> f64 {
         match scope {
             Scope::Local => 1.0,
-            Scope::Worst => leverage(shape.nodes, self.0.colluders),
+            Scope::Worst => leverage(shape.nodes, self.masks.colluders),
             Scope::Mean => leverage(shape.nodes, 1),
         }
+    }
+
+    /// What is left of δ.
+    fn delta(&self, shape: &Shape, looks: bool) -> f64 {
+        shape.delta - self.chance - if looks { self.look_chance } else { 0.0 }
+    }
+
+    /// For how many looks there is room, and what each costs as a part of a full charge. What a coin says comes on top of what void rounds force.
+    fn looks(&self, shape: &Shape, leverage: f64) -> (f64, f64) {
+        self.looks.map_or((0.0, 0.0), |looks| {
+            let look = looks.price(shape.nodes);
+            (looks.planned(leverage * f64::from(shape.rounds.max(1)), look) as f64, look)
+        })
     }
 
     /// The least noise with which all rounds cost at most ε in the scope, and the limit that keeps it so.
@@ -35,12 +52,18 @@ impl Masked<'_> {
         (epsilon, scope): (f64, Scope),
     ) -> Result<Option<Found>, PlanError> {
         let shape = question.shape;
-        let (delta, rounds) = (shape.delta - self.1, f64::from(shape.rounds.max(1)));
+        let (delta, rounds) = (self.delta(shape, self.looks.is_some()), f64::from(shape.rounds.max(1)));
         let leverage = self.leverage(shape, scope);
-        let name = named_against(epsilon, shape.delta, scope, self.0.colluders);
+        let name = named_against(epsilon, shape.delta, scope, self.masks.colluders);
+        let (count, look) = self.looks(shape, leverage);
         if let ReleaseKind::Sampled { .. } = question.protects.kind(1.0) {
-            let histogram = [vec![(leverage, rounds * TABLE)]];
-            let order_at = |noise: f64| best_order(question.protects.kind(noise), &histogram, delta);
+            let order_at = |noise: f64| {
+                best_order_with(
+                    (question.protects.kind(noise), look * count),
+                    (leverage, rounds * TABLE),
+                    delta,
+                )
+            };
             let Some(noise) = least(|noise| Ok(order_at(noise).0 <= epsilon))? else { return Ok(None) };
             let order = order_at(noise).1;
             let price = question.protects.kind(noise).renyi_price(order);
@@ -48,7 +71,7 @@ impl Masked<'_> {
             return Ok(Some(Found { noise, budget: vec![BudgetRule { scope, limit, price, name }] }));
         }
         let mu = gdp::mu(epsilon, delta)?;
-        let noise = (leverage * rounds).sqrt() / mu * (1.0 + UP);
+        let noise = (leverage * rounds + look * count).sqrt() / mu * (1.0 + UP);
         let price = question.protects.kind(noise).gaussian_price();
         let rule = BudgetRule { scope, limit: mu * mu, price, name };
         Ok((noise <= LARGEST).then(|| Found { noise, budget: vec![rule] }))
@@ -63,15 +86,28 @@ impl Masked<'_> {
         let kind = ReleaseKind::of(&shape.release);
         let rounds = u64::from(shape.rounds.max(1));
         let towards = |watchers: usize| -> Result<f64, PlanError> {
-            let delta = shape.delta - self.1;
-            Ok(epsilon_of(kind, &[(leverage(shape.nodes, watchers), rounds)], delta)?.min(local))
+            let leverage = leverage(shape.nodes, watchers);
+            let tossed = self.looks.map_or(0.0, |looks| looks.tossed as f64 * looks.price(shape.nodes));
+            let delta = self.delta(shape, tossed > 0.0);
+            if tossed == 0.0 {
+                return Ok(epsilon_of(kind, &[(leverage, rounds)], delta)?.min(local));
+            }
+            let with = best_order_with((kind, tossed), (leverage, rounds as f64 * TABLE), delta).0;
+            let gaussian = match kind {
+                ReleaseKind::Gaussian { noise_multiplier } => {
+                    let mu2 = (leverage * rounds as f64 + tossed) / (noise_multiplier * noise_multiplier);
+                    epsilon_of_mu2(mu2 * (1.0 + UP), delta)
+                }
+                ReleaseKind::Sampled { .. } | ReleaseKind::NonPrivate => f64::INFINITY,
+            };
+            Ok(with.min(gaussian).min(local))
         };
         let one = towards(1)?;
         Ok(Figures {
             analysis: "masked".into(),
             worst: one,
             mean: one,
-            coalition: Some((self.0.colluders, towards(self.0.colluders)?)),
+            coalition: Some((self.masks.colluders, towards(self.masks.colluders)?)),
             local,
         })
     }
@@ -83,7 +119,7 @@ impl Masked<'_> {
         (epsilon, scope): (f64, Scope),
         name: &str,
     ) -> Result<Option<(f64, BudgetRule)>, PlanError> {
-        let (kind, delta) = (ReleaseKind::of(&shape.release), shape.delta - self.1);
+        let (kind, delta) = (ReleaseKind::of(&shape.release), self.delta(shape, self.looks.is_some()));
         let leverage = self.leverage(shape, scope);
         let rule = |limit, price| BudgetRule { scope, limit, price, name: name.to_owned() };
         Ok(match kind {
@@ -105,9 +141,43 @@ impl Masked<'_> {
     }
 }
 
+/// The least ε that one order proves for rounds seen with this leverage and for looks, which are steps on all records; and the order.
+fn best_order_with(
+    (kind, looks): (ReleaseKind, f64),
+    (leverage, rounds): (f64, f64),
+    delta: f64,
+) -> (f64, f64) {
+    let epsilon = |order: f64| {
+        let of_rounds = Prices::new(vec![kind.renyi_price(order)]).of(leverage)[0] * rounds;
+        let of_looks = kind.renyi_price(order).unsampled().of(looks);
+        rdp::conversion::epsilon(order, (of_rounds + of_looks) * (1.0 + 1e-10), delta)
+    };
+    orders()
+        .map(|order| (epsilon(order), order))
+        .fold((f64::INFINITY, 2.0), |a, b| if b.0 < a.0 { b } else { a })
+}
+
 fn named_against(epsilon: f64, delta: f64, scope: Scope, colluders: usize) -> String {
     match scope {
-        Scope::Worst => format!("ε = {epsilon} at δ = {delta:e}, any {colluders} members together"),
+        Scope::Worst => {
+            let who = match colluders {
+                1 => "any one member".to_owned(),
+                many => format!("any {many} members together"),
+            };
+            format!("ε = {epsilon} at δ = {delta:e}, {who}")
+        }
         Scope::Local | Scope::Mean => named(epsilon, delta, scope),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn limits_are_named_as_people_count() {
+        let named = |colluders| named_against(4.0, 1e-5, Scope::Worst, colluders);
+        assert_eq!(named(1), "ε = 4 at δ = 1e-5, any one member");
+        assert_eq!(named(3), "ε = 4 at δ = 1e-5, any 3 members together");
     }
 }

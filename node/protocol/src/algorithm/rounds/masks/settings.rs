@@ -25,6 +25,8 @@ pub struct Hidden {
     pub coalition: f64,
     /// Whether as many as `least` are left beside them.
     pub is_enough: bool,
+    /// What a look into the round would add, towards whoever watches; 0 where there is none.
+    pub look: f64,
 }
 
 impl MaskSettings {
@@ -36,6 +38,7 @@ impl MaskSettings {
             one: leverage(among, 1),
             coalition: leverage(among, self.colluders),
             is_enough,
+            look: 0.0,
         }
     }
 }

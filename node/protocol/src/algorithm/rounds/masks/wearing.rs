@@ -1,16 +1,19 @@
 //! The masks of one participant: its own key, those it was told, and the pads of the current epoch.
 
 use std::collections::BTreeMap;
+use std::fmt;
 
 use privacy::mechanisms::grid::{GridGaussian, NoisyWords, Words};
+use zeroize::Zeroizing;
 
 use super::pads::{Pads, Use};
 use super::roster::KeyedRoster;
 use super::{Bared, MaskGraph, MaskKey, MaskSecret, check};
 use crate::PeerIx;
-use crate::agreement::{Fingerprint, SharedMask};
+use crate::agreement::{Fingerprint, SharedMask, stream_digest};
 use crate::settings::RunId;
 use crate::values::Digest;
+use crate::work::OnGrid;
 
 /// What a driver gives to a participant of masked rounds. Without, it takes no part in them.
 #[derive(Debug)]
@@ -39,12 +42,44 @@ pub(in crate::algorithm::rounds) struct Opening {
     pub(in crate::algorithm::rounds) place: Fingerprint,
     pub(in crate::algorithm::rounds) unmasked: Vec<(PeerIx, PeerIx)>,
     pub(in crate::algorithm::rounds) masks: Vec<SharedMask>,
+    /// Whether data were added.
+    pub(in crate::algorithm::rounds) has_data: bool,
+    /// The keys of the streams, in the same order; kept until the round cannot be looked into any more, wiped then.
+    keys_of_streams: Vec<StreamKey>,
+}
+
+/// Never printed.
+#[derive(Clone)]
+struct StreamKey(Zeroizing<[u8; 32]>);
+
+impl fmt::Debug for StreamKey {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("StreamKey")
+    }
 }
 
 impl Opening {
     fn new(of: &Use<'_>, unmasked: &[(PeerIx, PeerIx)]) -> Self {
         let place = Fingerprint::of("murmur mask place 1", &of.place());
-        Self { keys: Fingerprint::default(), place, unmasked: unmasked.to_vec(), masks: Vec::new() }
+        Self {
+            keys: Fingerprint::default(),
+            place,
+            unmasked: unmasked.to_vec(),
+            masks: Vec::new(),
+            has_data: false,
+            keys_of_streams: Vec::new(),
+        }
+    }
+
+    /// The keys of the streams, in the order of the masks.
+    pub(in crate::algorithm::rounds) fn keys(&self) -> impl Iterator<Item = &[u8; 32]> {
+        self.keys_of_streams.iter().map(|key| &*key.0)
+    }
+
+    /// The key of the stream that is shared with another.
+    pub(in crate::algorithm::rounds) fn key_with(&self, other: PeerIx) -> Option<[u8; 32]> {
+        let at = self.masks.iter().position(|mask| mask.with == other)?;
+        self.keys_of_streams.get(at).map(|key| *key.0)
     }
 }
 
@@ -138,16 +173,19 @@ impl Wearing {
         let mut words = noisy.into_words();
         let mut zeros = check::zeros(words.size());
         check::append_count(&mut words, has_data);
-        let mut opening = Opening::new(&of, &self.unmasked);
+        let mut opening = Opening { has_data, ..Opening::new(&of, &self.unmasked) };
         match (&self.masks, &self.pads) {
             (Masks::DangerPretended, _) => {}
             (Masks::Real(_) | Masks::DangerBared(..), Some((_, pads))) => {
                 pads.mask(&mut words, &of);
                 opening.keys = Fingerprint(pads.roster());
-                for (with, adds, mask) in pads.checks(&of, &check::zeros(words.size())) {
+                let checks = pads.checks(&of, &check::zeros(words.size()));
+                for ((with, adds, mask), stream) in checks.into_iter().zip(pads.keys(&of)) {
                     let changed = if adds { zeros.add(&mask) } else { zeros.subtract(&mask) };
                     changed.expect("as many words of the same size");
-                    opening.masks.push(SharedMask { with, words: check::opened(&mask) });
+                    let key = stream_digest(&stream);
+                    opening.masks.push(SharedMask { with, words: check::opened(&mask), key });
+                    opening.keys_of_streams.push(StreamKey(stream));
                 }
             }
             (Masks::Real(_) | Masks::DangerBared(..), None) => return None,
@@ -156,17 +194,43 @@ impl Wearing {
         Some((words, opening))
     }
 
+    /// Secret bytes for one purpose in one epoch: the same whenever they are asked for.
+    ///
+    /// # Guarantee
+    /// Nobody else can tell it from random bytes before it is opened.
+    ///
+    /// # Assumes
+    /// HKDF-SHA256 is pseudorandom; masks are not pretended.
+    pub(in crate::algorithm::rounds) fn draw(
+        &self,
+        purpose: &str,
+        (run, epoch): (RunId, u32),
+        me: PeerIx,
+    ) -> [u8; 32] {
+        match self.masks.secret() {
+            Some(secret) => secret.draw(purpose, (run, epoch)),
+            None => {
+                let whose =
+                    [run.0.to_le_bytes(), u64::from(me).to_le_bytes(), u64::from(epoch).to_le_bytes()];
+                Fingerprint::of(purpose, &whose.concat()).0
+            }
+        }
+    }
+
+    /// Words of a contribution to a model of so many parameters.
+    pub(in crate::algorithm::rounds) fn length(parameters: usize, on: &OnGrid) -> usize {
+        parameters + on.behind + check::CHECK_WORDS
+    }
+
     /// The mean of a total, or without a divisor the total itself, and how many added data; `None` where the total is void.
     pub(in crate::algorithm::rounds) fn mean(
         total: &Words,
         members: usize,
-        mechanism: &GridGaussian,
-        divisor: Option<f64>,
+        on: &OnGrid,
     ) -> Option<(Vec<f32>, u32)> {
         let count = check::count(total, members)?;
-        let scale = divisor.map_or(1.0, |divisor| divisor * f64::from(count.max(1)));
-        let numbers = total.len() - check::CHECK_WORDS;
-        let grid = mechanism.grid();
-        Some((total.centred().take(numbers).map(|sum| (grid.real(sum) / scale) as f32).collect(), count))
+        let scale = on.divisor.map_or(1.0, |divisor| divisor * f64::from(count.max(1)));
+        let numbers = total.len() - check::CHECK_WORDS - on.behind;
+        Some((on.mechanism.grid().means(total, numbers, scale), count))
     }
 }

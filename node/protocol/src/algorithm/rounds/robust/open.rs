@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
+use super::super::exchange::Reach;
 use super::super::trace::sum_fingerprint;
 use crate::PeerIx;
 use crate::agreement::{
@@ -25,7 +26,7 @@ pub(super) struct Part {
 
 impl Part {
     pub(super) fn new(count: u32, values: Values, signature: Option<Signature>, passed: bool) -> Self {
-        let digest = sum_fingerprint(count, &Numbers::Reals(values.clone()), true);
+        let digest = sum_fingerprint(count, &Numbers::Reals(values.clone()), Reach::WHOLE);
         Self { count, values, digest, signature, passed }
     }
 }
@@ -138,6 +139,7 @@ impl Open {
             total: self.set.filter(|_| self.done),
             trouble: self.trouble,
             opened: None,
+            shown: None,
         }
     }
 }

@@ -10,7 +10,7 @@ mod rows;
 
 use std::collections::BTreeMap;
 
-use privacy::mechanisms::grid::Words;
+use privacy::mechanisms::grid::{WordSize, Words};
 use privacy::network::{NetworkError, inspection};
 
 use crate::PeerIx;
@@ -30,6 +30,8 @@ pub struct Opening {
 /// How long an honest contribution may be, and its projections.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Yardstick {
+    size: WordSize,
+    directions: usize,
     /// aℓ²/2: the largest squared length of projections.
     most: f64,
 }
@@ -47,12 +49,29 @@ impl Yardstick {
     /// # Errors
     /// If there is no direction, or t is not positive and finite.
     pub fn new(
+        size: WordSize,
         (directions, dimension): (u64, u64),
         (longest, noise): (f64, f64),
         t: f64,
     ) -> Result<Self, NetworkError> {
         let length2 = inspection::length_squared(longest, noise, dimension, t);
-        Ok(Self { most: inspection::edge(directions, t)? * length2 / 2.0 })
+        let most = inspection::edge(directions, t)? * length2 / 2.0;
+        Ok(Self::of_most(size, directions as usize, most))
+    }
+
+    /// With this largest squared length.
+    pub(crate) fn of_most(size: WordSize, directions: usize, most: f64) -> Self {
+        Self { size, directions, most }
+    }
+
+    /// The largest squared length.
+    pub(crate) fn most(&self) -> f64 {
+        self.most
+    }
+
+    /// Projections of nothing.
+    fn nothing(&self) -> Words {
+        Words::zeros(self.size, self.directions)
     }
 
     /// Whether these are projections of something longer than honest contributions are.

@@ -141,6 +141,45 @@ impl Rows {
             ),
         })
     }
+
+    /// R′ of a vector of which these words stand at `start` and whose others are zeros. Words behind the k of noise have no direction.
+    pub(crate) fn project_part(&self, words: &Words, start: usize) -> Words {
+        let length = self.dimension + self.rows.len();
+        let mut whole = Words::zeros(words.size(), length);
+        match (&mut whole, words) {
+            (Words::Narrow(whole), Words::Narrow(words)) => put(whole, words, start),
+            (Words::Wide(whole), Words::Wide(words)) => put(whole, words, start),
+            (Words::Narrow(_), Words::Wide(_)) | (Words::Wide(_), Words::Narrow(_)) => {}
+        }
+        self.project(&whole).unwrap_or(whole)
+    }
+
+    /// R′ of the stream of a key.
+    pub(crate) fn project_stream(&self, size: WordSize, key: &[u8; 32]) -> Words {
+        let mut stream = Words::zeros(size, self.dimension + self.rows.len());
+        stream.add_mask(key);
+        self.project_part(&stream, 0)
+    }
+
+    /// As [`project_part`](Self::project_part), of little-endian words.
+    pub(crate) fn project_bytes(&self, size: WordSize, start: usize, bytes: &[u8]) -> Words {
+        let words = match size {
+            WordSize::Bits32 => {
+                Words::Narrow(bytes.as_chunks().0.iter().map(|it| u32::from_le_bytes(*it)).collect())
+            }
+            WordSize::Bits64 => {
+                Words::Wide(bytes.as_chunks().0.iter().map(|it| u64::from_le_bytes(*it)).collect())
+            }
+        };
+        self.project_part(&words, start)
+    }
+}
+
+/// As many words as there is room for from `start` on.
+fn put<T: Copy>(whole: &mut [T], words: &[T], start: usize) {
+    if let Some(room) = whole.get_mut(start..) {
+        room.iter_mut().zip(words).for_each(|(to, word)| *to = *word);
+    }
 }
 
 impl Row {

@@ -2,7 +2,9 @@
 
 #![allow(clippy::unwrap_used, reason = "a test that cannot be set up should panic")]
 
+#[path = "../harness/mod.rs"]
 mod harness;
+mod renewals;
 
 use std::collections::BTreeSet;
 
@@ -36,8 +38,13 @@ fn round_trip(hops: u32) -> Net {
 }
 
 fn round_trip_from(start: PeerIx, hops: u32) -> Net {
+    round_trip_with(start, hops, 0)
+}
+
+fn round_trip_with(start: PeerIx, hops: u32, hostile: u32) -> Net {
     let kernel = WalkKernel::Simple.matrix(&cycle(6)).unwrap();
-    let all = settings(6, hops, vec![0.0; 2], walk(kernel, vec![start]));
+    let mut all = settings(6, hops, vec![0.0; 2], walk(kernel, vec![start]));
+    all.hostile = hostile;
     Net::new(all, |node, _| vec![1.0, f32::from(node as u16)])
 }
 
@@ -156,7 +163,7 @@ fn a_copy_is_guarded_asked_about_and_started_again_if_nobody_answers() {
     );
     // Asked again and silent: the token goes the other way.
     net.run(10.2);
-    let restarted = RunEvent::TokenRestarted { token: 0, hop: 5, generation: 1 };
+    let restarted = RunEvent::TokenRestarted { token: 0, hop: 5, generation: 1, copy_of: Some(0) };
     assert_eq!(net.log.iter().filter(|(_, event)| *event == restarted).count(), 1);
     let last = net.sent.last().unwrap();
     assert_eq!((last.1, last.2.body.kind()), (6 - to, "token"));
@@ -171,7 +178,8 @@ fn a_receiver_that_never_answers_is_replaced_by_another() {
     net.crashed.insert(dead);
     net.run(30.0);
     let restart = net.log.iter().find(|(_, event)| matches!(event, RunEvent::TokenRestarted { .. }));
-    assert_eq!(restart, Some(&(0, RunEvent::TokenRestarted { token: 0, hop: 0, generation: 1 })));
+    let expected = RunEvent::TokenRestarted { token: 0, hop: 0, generation: 1, copy_of: Some(0) };
+    assert_eq!(restart, Some(&(0, expected)));
     let held = net.held();
     assert_eq!((held[1].1, held[1].2, held[1].3), (1, 1, 6 - dead), "the other neighbour of node 0");
     // The first holder made one contribution, however often the token left it.
