@@ -1,6 +1,7 @@
 //! What to do with each kind of message.
 
-use super::exchange::{Heard, Kept, most_heard};
+use super::exchange::{Heard, Kept};
+use super::masks::Wearing;
 use super::{Phase, Rounds, Say};
 use crate::PeerIx;
 use crate::core::{Core, REPEATED_AFTER};
@@ -59,15 +60,14 @@ impl Rounds {
         if !self.is_expected(from, round, step) {
             return core.fault(from, FaultKind::WrongSender, round);
         }
-        // Of two rounds, and some more.
-        let limit = 2 * (most_heard(self.members.len()) + 2);
-        match self.early.keep((round, step, from), heard, limit) {
+        let parameters = core.settings.initial.len();
+        let whole = core.settings.mechanism.words().map_or(parameters, |on| Wearing::length(parameters, on));
+        match self.early.keep((round, step, from), heard, whole) {
             Kept::Yes => self.advance(core),
-            Kept::Again => {
+            Kept::Again | Kept::TooMany => {
                 core.tolerates(from, round);
             }
             Kept::Contradicts => core.fault(from, FaultKind::Contradiction, round),
-            Kept::TooMany => core.fault(from, FaultKind::Flood, round),
         }
     }
 
