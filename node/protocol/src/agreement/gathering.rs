@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
-use super::looking::Inspection;
+use super::looking::{Inspection, Look};
 use super::machine::{Agreement, Assembly, Fault, Output};
 use super::message::{Ask, HeardList, Message};
 use super::proof::Proof;
