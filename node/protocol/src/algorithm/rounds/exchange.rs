@@ -182,12 +182,14 @@ pub(super) enum Kept {
 }
 
 impl Early {
-    /// Keeps a message unless there are as many of its sender already as it has reason to send; `whole` is the length of a vector.
-    pub(super) fn keep(&mut self, place: (u32, u32, PeerIx), heard: Heard, whole: usize) -> Kept {
+    /// Keeps a message unless there are as many of its sender already as it has reason to send; `room` is the length of a vector, none for what is used at once.
+    pub(super) fn keep(&mut self, place: (u32, u32, PeerIx), heard: Heard, room: Option<usize>) -> Kept {
         match self.0.get(&place) {
             Some(before) if *before == heard => Kept::Again,
             Some(_) => Kept::Contradicts,
-            None if !self.has_room(place.2, heard.numbers.len(), whole) => Kept::TooMany,
+            None if room.is_some_and(|whole| !self.has_room(place.2, heard.numbers.len(), whole)) => {
+                Kept::TooMany
+            }
             None => {
                 self.0.insert(place, heard);
                 Kept::Yes

@@ -62,13 +62,21 @@ impl Rounds {
         }
         let parameters = core.settings.initial.len();
         let whole = core.settings.mechanism.words().map_or(parameters, |on| Wearing::length(parameters, on));
-        match self.early.keep((round, step, from), heard, whole) {
+        let room = (!self.is_awaited(from, (round, step))).then_some(whole);
+        match self.early.keep((round, step, from), heard, room) {
             Kept::Yes => self.advance(core),
             Kept::Again | Kept::TooMany => {
                 core.tolerates(from, round);
             }
             Kept::Contradicts => core.fault(from, FaultKind::Contradiction, round),
         }
+    }
+
+    /// Whether this is what the node waits for now.
+    fn is_awaited(&self, from: PeerIx, (round, step): (u32, u32)) -> bool {
+        let Phase::Exchanging(exchange) = &self.phase else { return false };
+        let peer = exchange.waiting.map(|(peer, _)| peer);
+        round == self.round && peer == Some(from) && exchange.step() == step
     }
 
     /// Whether the plan has this message; for rounds whose plan is not at hand any member may have something to say.
