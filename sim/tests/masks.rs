@@ -241,6 +241,32 @@ fn masked_rounds_survive_what_plain_ones_survive() {
     }
 }
 
+/// It says where it stands, with its key, is killed, and comes back with another before the decision that seats it with the first.
+#[test]
+fn who_is_killed_between_its_standing_and_the_decision_is_not_taken_for_a_liar() {
+    let mut hit = 0;
+    for at in (90..260).step_by(10) {
+        let again = format!("{{ nodes = [3], at = \"{at}ms\", back = \"{}ms\" }}", at + 4);
+        let faults = format!("faults.crash=[{{ nodes = [2], at = \"20ms\" }}, {again}]");
+        let timeouts = ["timeouts.silence=100ms", "timeouts.resend=10ms"];
+        let more = [&["nodes=4", "rounds=60", faults.as_str()], &timeouts[..]].concat();
+        let run = run(&masked(&more), 2);
+        for line in &run.lines {
+            if let RunEvent::Roster { apart, members, .. } = &line.event {
+                assert!(apart.iter().all(|pair| pair.2 != u32::MAX), "{at} ms: {members:?}, apart {apart:?}");
+            }
+            hit += usize::from(
+                matches!(&line.event, RunEvent::RoundBroken { reason, .. } if reason.contains("void")),
+            );
+        }
+        let last = |line: &&LogLine| line.node == Some(3) && matches!(line.event, RunEvent::Released { .. });
+        let released = run.lines.iter().filter(last).count();
+        assert!(released > 30, "{at} ms: node 3 contributed {released} times");
+        assert!(run.faults().is_empty(), "{at} ms: {:?}", run.faults());
+    }
+    assert_eq!(hit, 0, "no round is void");
+}
+
 #[test]
 fn node_level_and_wide_words_learn_too() {
     let setup = masked(&[

@@ -11,6 +11,11 @@ use crate::PeerIx;
 /// The most entries of any round: in the open five for each other member, of at most 256; doubling has two steps more than log2 of the largest swarm.
 pub(super) const MOST_STEPS: usize = 5 * 256;
 
+/// The most of a round of so many: in the open five for each, in rounds with sums far fewer than 64.
+pub(super) fn most_steps(members: usize) -> usize {
+    (5 * members).clamp(64, MOST_STEPS)
+}
+
 /// From this step on a member sends the same to everybody, in rounds without sums: its contribution.
 pub(crate) const OPEN: u32 = 1 << 16;
 /// From this step on: what came by way of others.
@@ -112,6 +117,12 @@ impl RoundRecord {
     pub(super) fn after(&self, step: u32) -> Option<Fingerprint> {
         let later = self.steps.iter().filter(|record| record.step > step);
         later.filter_map(|record| record.sent).next().or(self.total)
+    }
+
+    /// No longer than what an honest one of so many members has to say.
+    pub(super) fn is_short(&self, members: usize) -> bool {
+        let opened = self.opened.as_ref().is_none_or(|opened| opened.is_short(members, self.steps.len()));
+        opened && self.steps.len() <= most_steps(members)
     }
 
     /// Steps in increasing order, and no more than any exchange has.

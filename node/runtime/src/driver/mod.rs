@@ -412,8 +412,10 @@ impl Driver {
         let Stage::Running(session) = &self.stage else { return false };
         let Some(since) = session.done.filter(|_| !self.stays) else { return false };
         let passed = since.elapsed();
+        // Whom the others have let go knows nothing that a quorum of them does not.
+        let most = if session.leaves { FAREWELL } else { LINGER };
         session.is_over()
-            || passed >= LINGER
+            || passed >= most
             || (passed >= FAREWELL && session.is_over_for(|peer| self.links.contains_key(peer)))
     }
 

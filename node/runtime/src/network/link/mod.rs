@@ -86,7 +86,7 @@ pub struct Link {
     /// Number of the link, so that a late report about an old one is not taken for the new one.
     pub id: u64,
     queue: mpsc::Sender<Frame>,
-    /// How many frames came in.
+    /// How many words came in that say nothing but that the peer is there. Others may be of a process that has died: they wait here to be read.
     heard: Arc<watch::Sender<u64>>,
 }
 
@@ -182,7 +182,9 @@ where
             loop {
                 match read_one(&mut reader, (limits, &room), patience).await {
                     Ok(frame) => {
-                        heard.send_modify(|count| *count += 1);
+                        if matches!(frame.0, Frame::Alive { answer: false }) {
+                            heard.send_modify(|count| *count += 1);
+                        }
                         missed.on_frame(&frame.0);
                         if let Err(end) = deliver(frame, &answers, (peer, id), &inbox).await {
                             return WireError::Io(end.into());

@@ -90,6 +90,18 @@ async fn two_idle_ends_keep_each_other_alive_and_close_together() {
     let (_, (), _) = tokio::join!(run_left, hour, run_right);
 }
 
+/// What a process said before it was killed is read after that, where this one is behind: it does not speak for the other process.
+#[tokio::test(start_paused = true)]
+async fn what_a_dead_process_has_said_is_no_sign_of_life() {
+    let (near, run, mut far) = link(1 << 16);
+    for _ in 0..3 {
+        far.write_all(&crate::wire::to_bytes(&Frame::Finished).unwrap()).await.unwrap();
+    }
+    drop(far);
+    let (alive, _) = join(near.link.answers(Duration::from_secs(3)), run).await;
+    assert!(!alive);
+}
+
 #[tokio::test(start_paused = true)]
 async fn a_peer_that_does_not_read_costs_a_bounded_queue_and_then_the_link() {
     let (near, run, _far) = link(16);
