@@ -175,8 +175,34 @@ impl Question {
             let noise_multiplier = self.noise_multiplier / libm::sqrt(share) * (1.0 - 4.0 * f64::EPSILON);
             accountant.compose(&DpEvent::Gaussian { noise_multiplier }, count)?;
         }
-        let epsilon = accountant.epsilon(delta).map_err(|error: AccountError| QuestionError::from(error))?;
-        Ok((epsilon, None))
+        let apart = accountant.epsilon(delta).map_err(|error: AccountError| QuestionError::from(error))?;
+        let together = self.in_every_round(event, inspections)?;
+        Ok((apart.min(together), None))
+    }
+
+    /// ε where every round is priced as if it were looked into: total and projections are one step on what was drawn, and amplified as one. Infinite without inspections.
+    ///
+    /// # Guarantee
+    /// What is opened of the projections, and when, is post-processing; each round is a draw whose bound may fail.
+    fn in_every_round(
+        &self,
+        event: &DpEvent,
+        inspections: Option<Inspections>,
+    ) -> Result<f64, QuestionError> {
+        let (Some(looked), DpEvent::PoissonSampled { event, .. }) = (inspections, event) else {
+            return Ok(f64::INFINITY);
+        };
+        let DpEvent::Gaussian { noise_multiplier } = **event else { return Ok(f64::INFINITY) };
+        let draws = self.rounds.saturating_add(looked.planned).saturating_mul(2);
+        let t = libm::log(2.0 * draws as f64 / (PART_OF_DELTA * self.delta)).max(LEAST_T);
+        let share = inspection::price(u64::MAX, DIRECTIONS, looked.parameters, f64::INFINITY, t)?;
+        // 1/h and the share of a full charge, each over z².
+        let part = (noise_multiplier.powi(-2) + share * self.noise_multiplier.powi(-2)) * (1.0 + 8.0 * f64::EPSILON);
+        let noise_multiplier = libm::sqrt(1.0 / part) * (1.0 - 4.0 * f64::EPSILON);
+        let event = DpEvent::Gaussian { noise_multiplier }.poisson_sampled(self.rate);
+        let mut accountant = RdpAccountant::default();
+        accountant.compose(&event, self.rounds)?;
+        Ok(accountant.epsilon(self.delta - inspection::delta(t, draws))?)
     }
 }
 
@@ -232,6 +258,23 @@ mod tests {
             assert_eq!(inspections.planned, 9);
             assert!(inspections.delta < 0.021 * 1e-5);
         }
+    }
+
+    /// By an accountant of one's own: rounds of 1/7 and the share of 100,000 parameters as one sampled step, where that is less than eleven steps on all records.
+    #[test]
+    fn where_records_are_sampled_looks_are_part_of_every_round() {
+        let inspect = Some(Inspect { rate: 0.02, parameters: 100_000 });
+        let plan = Question { inspect, rate: 0.01, colluders: Some(1), noise_multiplier: 1.0, ..plan(8) };
+        let answer = plan.answer().unwrap();
+        let t = libm::log(2.0 * 2.0 * (160.0 + 8.0) / (0.02 * 1e-5));
+        let share = inspection::share(32, 100_000, t).unwrap();
+        let mut accountant = RdpAccountant::default();
+        let noise_multiplier = (1.0 / 7.0 + share).powf(-0.5);
+        accountant.compose(&DpEvent::Gaussian { noise_multiplier }.poisson_sampled(0.01), 160).unwrap();
+        let expected = accountant.epsilon(0.98e-5).unwrap();
+        assert!((answer.epsilon / expected - 1.0).abs() < 1e-6, "{} {expected}", answer.epsilon);
+        let without = Question { inspect: None, ..plan }.answer().unwrap().epsilon;
+        assert!(without < answer.epsilon && answer.epsilon < 1.1 * without, "{without} {}", answer.epsilon);
     }
 
     #[test]

@@ -48,6 +48,8 @@ pub struct Shape {
     pub kept: Option<Kept>,
     /// Whether contributions depend on a node's own earlier noise: then no analysis that counts on the noise of others holds, and all pairs are `local`.
     pub own_noise_returns: bool,
+    /// What every contribution to a masked round costs beside its part of the total, as if its round were looked into; 0 where looks are records of their own.
+    pub looked: f64,
 }
 
 impl Shape {
@@ -69,6 +71,7 @@ impl Shape {
             witnesses: None,
             kept: None,
             own_noise_returns: false,
+            looked: settings.algorithm.looks().map_or(0.0, |looks| looks.part()),
         }
     }
 

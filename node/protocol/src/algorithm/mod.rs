@@ -152,6 +152,15 @@ impl Algorithm {
         self
     }
 
+    /// The same where every masked round is priced as if it were looked into.
+    #[must_use]
+    pub(crate) fn with_look_in_every_round(mut self) -> Self {
+        if let Self::Rounds(settings) = &mut self {
+            settings.look_always();
+        }
+        self
+    }
+
     /// How well masked rounds of so many members hide a contribution; `None` where there are no masks.
     pub(crate) fn hidden(&self, among: usize) -> Option<rounds::Hidden> {
         match self {

@@ -47,6 +47,9 @@ pub enum RunEvent {
         /// ρ of the local update, where it is certified.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         rho: Option<f64>,
+        /// What every contribution to a masked round costs as if the round were looked into, where that is in its price.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        looked: Option<f64>,
     },
     /// A node came back to a run that it had begun; written by the driver at every start but the first.
     Resumed {

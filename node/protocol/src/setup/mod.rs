@@ -235,6 +235,7 @@ impl Setup {
             release: self.settings.release.clone(),
             private_noise,
             rho: self.rho,
+            looked: Some(self.shape().looked).filter(|part| *part > 0.0),
         };
         LogLine { time: Time::default(), node: None, event }
     }
@@ -286,7 +287,7 @@ impl Setup {
         };
         robust(&config, settings.initial.len())?;
         settings.algorithm = settings.algorithm.with_parameters(settings.initial.len());
-        let plan = plan::plan(&config, &shape(&config, &settings, rho), sizes)?;
+        let plan = plan::cheapest(&config, &mut settings, rho, sizes)?;
         let mut work = work(&config, model.as_ref(), plan.planned.noise_multiplier, sizes)?;
         let layout = differing::layout(&config, model.as_ref());
         work.differing = differing::differing(&config, layout, &settings, work.noise_multiplier);
@@ -344,7 +345,7 @@ impl Shape {
     /// # Panics
     /// Where `first` is not the first line of a run.
     pub fn of_logged(config: &Config, first: &RunEvent) -> Result<Self, SetupError> {
-        let RunEvent::Run { release, private_noise, rho, .. } = first else {
+        let RunEvent::Run { release, private_noise, rho, looked, .. } = first else {
             panic!("the first line of a log describes the run")
         };
         let run_id = run_id(config);
@@ -364,6 +365,8 @@ impl Shape {
             witnesses: None,
             kept: differing::kept(config),
             own_noise_returns: differing::own_noise_returns(config),
+            // Written as it was; what is no number hides nothing.
+            looked: looked.map_or(0.0, |part| if part >= 0.0 { part } else { 1.0 }),
         })
     }
 }
@@ -373,7 +376,7 @@ fn run_id(config: &Config) -> String {
     format!("{}:{}:{}", config.name, config.digest(), config.seed)
 }
 
-fn shape(config: &Config, settings: &Settings, rho: Option<f64>) -> Shape {
+pub(super) fn shape(config: &Config, settings: &Settings, rho: Option<f64>) -> Shape {
     Shape::new(settings, config.privacy.adjacency, config.privacy.delta)
         .with_rho(rho)
         .with_message_noise(config.algorithm.message_noise)

@@ -174,7 +174,8 @@ impl Rounds {
     /// Puts down what projections cost; `false` where there are no data in the round.
     fn record_look(&mut self, core: &mut Core, round: u32) -> bool {
         let Some((kept, Some(hidden))) = &self.looking.kept else { return false };
-        if !kept.opening().is_some_and(|opening| opening.has_data) {
+        // Where looks are in the price of every round, the record of the contribution pays for this one.
+        if hidden.look == 0.0 || !kept.opening().is_some_and(|opening| opening.has_data) {
             return false;
         }
         let settings = core.settings.clone();

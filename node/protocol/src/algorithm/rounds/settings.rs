@@ -136,10 +136,15 @@ impl RoundsSettings {
         self.looks = self.look_terms.and_then(|terms| Looks::of(terms, parameters));
     }
 
+    /// Prices every round as if it were looked into.
+    pub(crate) fn look_always(&mut self) {
+        self.looks = self.looks.zip(self.look_terms).map(|(looks, terms)| looks.in_every_round(terms));
+    }
+
     /// How well a round of so many hides a contribution; `None` where there are no masks.
     pub(crate) fn hidden(&self, among: usize) -> Option<Hidden> {
-        let look = self.looks.map_or(0.0, |looks| looks.price(among));
-        self.masks.map(|masks| Hidden { look, ..masks.hidden(among) })
+        let (look, part) = self.looks.map_or((0.0, 0.0), |looks| (looks.price(among), looks.part()));
+        self.masks.map(|masks| masks.hidden(among).with_look(look, part))
     }
 
     /// What goes into δ where there was a look.

@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use privacy::network::{NetworkError, Watchers};
 
 use super::graph::split_chance;
-use super::settings::leverage_on;
+use super::settings::{joined, leverage_on};
 use crate::account::{Shape, Table, Tally};
 use crate::algorithm::Fold;
 use crate::event::RunEvent;
@@ -24,6 +24,8 @@ pub(crate) struct MaskedFold {
     sparse: BTreeSet<u32>,
     /// Whether a round was looked into: bounds on what that shows may fail, with a chance that goes into δ.
     looked: bool,
+    /// How often the run was renewed: each part has bounds of its own.
+    renewed: BTreeSet<u32>,
     begun: BTreeSet<u32>,
     ended: BTreeSet<u32>,
 }
@@ -34,24 +36,29 @@ impl MaskedFold {
         let among = among.map_or(1, |among| (among as usize).min(shape.nodes));
         let neighbours = self.sharing.get(&node).copied().unwrap_or(0);
         *self.made.entry((node, kind, among, neighbours)).or_insert(0) += 1;
-        tally.charge_everybody(node, kind, leverage_on(neighbours, among, 1));
+        tally.charge_everybody(node, kind, joined(leverage_on(neighbours, among, 1), shape.looked));
     }
 
     /// What every node lost towards so many who pool what they saw, in the units of the tally.
-    fn spent(&self, tally: &mut Tally, watchers: usize) -> Vec<f64> {
+    fn spent(&self, shape: &Shape, tally: &mut Tally, watchers: usize) -> Vec<f64> {
         let mut total = vec![0.0; tally.in_full().len()];
         let mut priced = BTreeMap::new();
         for (&(source, kind, among, neighbours), &count) in &self.made {
-            let leverage =
-                priced.entry((among, neighbours)).or_insert_with(|| leverage_on(neighbours, among, watchers));
+            let leverage = priced
+                .entry((among, neighbours))
+                .or_insert_with(|| joined(leverage_on(neighbours, among, watchers), shape.looked));
             tally.price_times(&mut total, (source, kind), *leverage, count);
         }
         total
     }
 
     fn epsilons(&self, shape: &Shape, tally: &mut Tally, watchers: usize, local: &[f64]) -> Vec<f64> {
-        let spent = self.spent(tally, watchers);
-        let looked = if self.looked { shape.algorithm.look_chance() } else { 0.0 };
+        let spent = self.spent(shape, tally, watchers);
+        let looked = if self.looked || shape.looked > 0.0 {
+            shape.algorithm.look_chance() * (1 + self.renewed.len()) as f64
+        } else {
+            0.0
+        };
         let delta = shape.delta - split_chance(self.sparse.len() as u64) - looked;
         let epsilon = |spent: &[f64]| {
             if delta > 0.0 { tally.units.epsilon(spent, delta) } else { f64::INFINITY }
@@ -80,6 +87,9 @@ impl Fold for MaskedFold {
             }
             RunEvent::Roster { .. } => {
                 self.sharing.remove(&node);
+            }
+            RunEvent::Renewed(renewed) => {
+                self.renewed.insert(renewed.number);
             }
             RunEvent::Streams { epoch, neighbours, .. } => {
                 self.sharing.insert(node, *neighbours);

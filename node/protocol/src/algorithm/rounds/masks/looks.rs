@@ -5,6 +5,7 @@ use privacy::network::inspection as price;
 
 use super::inspection::Yardstick;
 use crate::agreement::Measure;
+use crate::algorithm::rounds::settings::most_numbers;
 use crate::work::OnGrid;
 
 /// k: how many directions.
@@ -18,7 +19,7 @@ const LEAST_T: f64 = 20.7;
 /// A look that shows more than this part of a contribution is not worth its price.
 const LARGEST_SHARE: f64 = 0.5;
 /// A plan keeps no more than this part of what it spends on contributions for looks that void rounds force.
-const LARGEST_RESERVE: f64 = 0.25;
+const LARGEST_RESERVE: f64 = 0.1;
 
 /// From so many parameters on coins are tossed by themselves, and in which part of the rounds.
 const COIN: (usize, f64) = (10_000, 0.02);
@@ -58,6 +59,8 @@ pub struct Looks {
     pub tossed: u64,
     /// Most looks that the coins of one member make.
     pub tosses: u32,
+    /// Whether every round is priced as if it were looked into, so that a look costs nothing more.
+    pub always: bool,
 }
 
 impl Looks {
@@ -77,12 +80,39 @@ impl Looks {
         let heeded = terms.nodes as u64 * u64::from(tosses);
         let draws = forced.saturating_add(heeded).saturating_add(withheld);
         let t = libm::log(2.0 * draws as f64 / terms.chance()).max(LEAST_T);
-        let looks = Self { dimension: parameters as u64, own, t, forced, tossed, tosses };
+        let looks = Self { dimension: parameters as u64, own, t, forced, tossed, tosses, always: false };
         let share = price::share(DIRECTIONS as u64, looks.dimension, t).ok()?;
         (terms.delta > 0.0 && share <= LARGEST_SHARE).then_some(looks)
     }
 
-    /// What a look adds to the charge of a round of so many members, towards whoever watches, as a part of a full one.
+    /// The same where every round is priced as if it were looked into: where records are sampled, that is a part of a step **with** amplification.
+    ///
+    /// # Guarantee
+    /// As [`Self::part`]: bounds fail with the same chance in all rounds together.
+    pub(in crate::algorithm::rounds) fn in_every_round(mut self, terms: LookTerms) -> Self {
+        let numbers = f64::from(most_numbers(terms.rounds));
+        // Each number is a draw, whether or not it is made.
+        let withheld = f64::from(terms.hostile) * self.forced as f64;
+        self.t = libm::log(2.0 * (numbers + withheld) / terms.chance()).max(self.t);
+        self.always = true;
+        self
+    }
+
+    /// What every round costs more where each is priced as if it were looked into, as a part of a full charge; 0 where looks are priced by themselves.
+    ///
+    /// # Guarantee
+    /// Total and projections of a round are one Gaussian release of whatever was drawn, with μ² of the masked round and this together (see
+    /// [`privacy::network::inspection`]); where records are sampled the pair is amplified as one step, since the directions do not depend on what was drawn. That only some of
+    /// the projections are opened, by coins or by what the total is, is post-processing. But for [`LookTerms::chance`] over the whole run.
+    ///
+    /// # Assumes
+    /// As [`price::price`]; noise of at least [`LEAST_NOISE`] steps.
+    pub(crate) fn part(&self) -> f64 {
+        let share = || price::price(u64::MAX, DIRECTIONS as u64, self.dimension, LEAST_NOISE as f64, self.t);
+        if self.always { share().unwrap_or(1.0) } else { 0.0 }
+    }
+
+    /// What a look adds to the charge of a round of so many members, towards whoever watches, as a part of a full one; nothing where it is in the price of every round.
     ///
     /// # Guarantee
     /// As [`price::price`], but for [`LookTerms::chance`] over the whole run. This part has no amplification by sampling.
@@ -90,12 +120,18 @@ impl Looks {
     /// # Assumes
     /// As there; noise of at least [`LEAST_NOISE`] steps.
     pub(crate) fn price(&self, among: usize) -> f64 {
+        if self.always {
+            return 0.0;
+        }
         let honest = among.saturating_sub(1).max(1) as u64;
         price::price(honest, DIRECTIONS as u64, self.dimension, LEAST_NOISE as f64, self.t).unwrap_or(1.0)
     }
 
     /// For how many looks a plan has room, where rounds cost so much together.
     pub(in crate::algorithm::rounds) fn planned(&self, rounds: f64, look: f64) -> u64 {
+        if self.always {
+            return 0;
+        }
         let most = libm::floor(LARGEST_RESERVE * rounds / look).max(1.0) as u64;
         self.tossed + self.forced.min(most)
     }

@@ -2,7 +2,7 @@
 
 use privacy::{gdp, rdp};
 
-use super::settings::leverage;
+use super::settings::{joined, leverage};
 use super::{Looks, MaskSettings};
 use crate::account::plan::{Figures, Found, LARGEST, PlanError, Question, UP, least, named};
 use crate::account::{Prices, ReleaseKind, Shape, epsilon_of, epsilon_of_mu2};
@@ -27,9 +27,14 @@ impl Masked<'_> {
     pub(in crate::algorithm::rounds) fn leverage(&self, shape: &Shape, scope: Scope) -> f64 {
         match scope {
             Scope::Local => 1.0,
-            Scope::Worst => leverage(shape.nodes, self.masks.colluders),
-            Scope::Mean => leverage(shape.nodes, 1),
+            Scope::Worst => self.towards(shape, self.masks.colluders),
+            Scope::Mean => self.towards(shape, 1),
         }
+    }
+
+    /// The leverage of one round towards so many watchers, with what is in its price for looks.
+    fn towards(&self, shape: &Shape, watchers: usize) -> f64 {
+        joined(leverage(shape.nodes, watchers), self.looks.map_or(0.0, |looks| looks.part()))
     }
 
     /// What is left of δ.
@@ -86,9 +91,10 @@ impl Masked<'_> {
         let kind = ReleaseKind::of(&shape.release);
         let rounds = u64::from(shape.rounds.max(1));
         let towards = |watchers: usize| -> Result<f64, PlanError> {
-            let leverage = leverage(shape.nodes, watchers);
+            let leverage = self.towards(shape, watchers);
             let tossed = self.looks.map_or(0.0, |looks| looks.tossed as f64 * looks.price(shape.nodes));
-            let delta = self.delta(shape, tossed > 0.0);
+            let always = self.looks.is_some_and(|looks| looks.always);
+            let delta = self.delta(shape, always || tossed > 0.0);
             if tossed == 0.0 {
                 return Ok(epsilon_of(kind, &[(leverage, rounds)], delta)?.min(local));
             }

@@ -29,6 +29,19 @@ pub struct Hidden {
     pub look: f64,
 }
 
+impl Hidden {
+    /// The same where a look costs so much by itself, or is a part of what every round costs.
+    #[must_use]
+    pub(in crate::algorithm::rounds) fn with_look(self, look: f64, part: f64) -> Self {
+        Self { look, one: joined(self.one, part), coalition: joined(self.coalition, part), ..self }
+    }
+}
+
+/// What a round costs together with what looks into it show, as a part of a full charge: nobody learns more than everything. Rounded up.
+pub(in crate::algorithm::rounds) fn joined(leverage: f64, part: f64) -> f64 {
+    if part > 0.0 { (leverage + part).next_up().min(1.0) } else { leverage }
+}
+
 impl MaskSettings {
     /// In a round of so many members.
     pub fn hidden(&self, among: usize) -> Hidden {
