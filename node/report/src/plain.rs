@@ -75,9 +75,7 @@ pub(crate) fn warnings(report: &Report) -> Vec<String> {
         ));
     }
     if report.head.commit.as_ref().is_some_and(|commit| commit.contains("modified")) {
-        all.push(
-            "The program was built from modified source: what ran is not what its commit says.".into(),
-        );
+        all.push("The program was built from modified source: what ran is not what its commit says.".into());
     }
     all
 }

@@ -311,7 +311,9 @@ mod tests {
             let always = divergence_of_looks((rate, order), (total, along), |_| true);
             assert!((always / together - 1.0).abs() < 1e-3, "{always} {together}");
             assert!(always > 1.2 * (sampled(total, order) + sampled(along, order)), "{always}");
-            assert!(divergence_of_looks((rate, order), (total, along), |_| false) < 1.001 * sampled(total, order));
+            assert!(
+                divergence_of_looks((rate, order), (total, along), |_| false) < 1.001 * sampled(total, order)
+            );
         }
     }
 
