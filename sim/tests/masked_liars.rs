@@ -193,8 +193,9 @@ fn who_lies_about_masks_is_found_by_halving_too() {
 #[test]
 fn a_look_into_samples_is_paid_for_and_names_who_lies() {
     let hostile = "faults.hostile=[{ nodes = [6], kind = \"huge-words\", from = \"20ms\" }]";
-    let sampled = ["nodes=8", "batch_size=4", "privacy.noise_multiplier=0.8", hostile];
-    let setup = setup(&[&SETTINGS[..], &sampled].concat());
+    let mut config = setup(&[&SETTINGS[..], &["nodes=8", "batch_size=4", hostile]].concat()).config;
+    (config.privacy.epsilon, config.privacy.noise_multiplier) = (Some(1.0), None);
+    let setup = Setup::new(config).unwrap();
     let mut lines: Vec<LogLine> = Vec::new();
     let options = Options { check: true, ..Options::default() };
     let mut sink = |line: &LogLine| lines.push(line.clone());
@@ -209,5 +210,5 @@ fn a_look_into_samples_is_paid_for_and_names_who_lies() {
     let (found, planned) = (account.summary().coalition.unwrap(), setup.planned.coalition.unwrap());
     // Rényi divergences, a little fewer members for a while, and a round that was lost.
     assert_eq!((found.members, planned.0), (2, 2));
-    assert!(found.epsilon < 1.3 * planned.1 && found.epsilon > planned.1, "{} {}", found.epsilon, planned.1);
+    assert!(found.epsilon < 1.3 * planned.1 && found.epsilon > 0.8, "{} {}", found.epsilon, planned.1);
 }
