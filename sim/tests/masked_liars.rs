@@ -188,3 +188,27 @@ fn who_lies_about_masks_is_found_by_halving_too() {
         assert!(told.models.iter().all(|model| *model == told.models[0]), "{kind}");
     }
 }
+
+/// Small samples: every contribution has paid for a look into its round, so the look costs nothing more, nothing is put down for it, and plan and account agree.
+#[test]
+fn a_look_into_samples_is_paid_for_and_names_who_lies() {
+    let hostile = "faults.hostile=[{ nodes = [6], kind = \"huge-words\", from = \"20ms\" }]";
+    let mut config = setup(&[&SETTINGS[..], &["nodes=8", "batch_size=4", hostile]].concat()).config;
+    (config.privacy.epsilon, config.privacy.noise_multiplier) = (Some(1.0), None);
+    let setup = Setup::new(config).unwrap();
+    let mut lines: Vec<LogLine> = Vec::new();
+    let options = Options { check: true, ..Options::default() };
+    let mut sink = |line: &LogLine| lines.push(line.clone());
+    simulate_with(&setup, &options, &Worn(true), &mut sink, &mut |_| ()).unwrap();
+    let named = |line: &LogLine| matches!(&line.event, RunEvent::Inspected { named, .. } if *named == [6]);
+    assert!(lines.iter().any(named), "who lies is named");
+    let apart = |line: &&LogLine| matches!(line.event, RunEvent::Released { among: None, .. });
+    assert_eq!(lines.iter().filter(apart).count(), 0, "no record of a look");
+    let mut account = protocol::account::Account::new(setup.shape()).unwrap();
+    lines.iter().for_each(|line| account.push(line));
+    account.settle_final();
+    let (found, planned) = (account.summary().coalition.unwrap(), setup.planned.coalition.unwrap());
+    // Rényi divergences, a little fewer members for a while, and a round that was lost.
+    assert_eq!((found.members, planned.0), (2, 2));
+    assert!(found.epsilon < 1.3 * planned.1 && found.epsilon > 0.8, "{} {}", found.epsilon, planned.1);
+}

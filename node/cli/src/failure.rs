@@ -12,17 +12,21 @@ pub(crate) type Result<T> = std::result::Result<T, Failure>;
 pub(crate) struct Failure {
     error: anyhow::Error,
     hint: Option<String>,
+    code: u8,
 }
+
+/// The exit code of an error.
+const ERROR: u8 = 2;
 
 impl Failure {
     /// A failure with a message of its own.
     pub(crate) fn new(message: impl Into<String>) -> Self {
-        Self { error: anyhow::Error::msg(message.into()), hint: None }
+        Self { error: anyhow::Error::msg(message.into()), hint: None, code: ERROR }
     }
 
     /// Says where or while doing what it failed; what was said before becomes the cause.
     pub(crate) fn context(self, message: impl Into<String>) -> Self {
-        Self { error: self.error.context(message.into()), hint: self.hint }
+        Self { error: self.error.context(message.into()), ..self }
     }
 
     /// Adds what the user could try.
@@ -32,7 +36,17 @@ impl Failure {
 
     /// Takes over an error that has no hint of its own.
     pub(crate) fn of(error: impl Error + Send + Sync + 'static, hint: Option<String>) -> Self {
-        Self { error: error.into(), hint }
+        Self { error: error.into(), hint, code: ERROR }
+    }
+
+    /// The same with this exit code: 1 for an end that somebody asked for.
+    pub(crate) fn with_code(self, code: u8) -> Self {
+        Self { code, ..self }
+    }
+
+    /// The exit code.
+    pub(crate) fn code(&self) -> u8 {
+        self.code
     }
 }
 
@@ -56,7 +70,7 @@ impl fmt::Display for Failure {
 impl<E: Hint + Send + Sync + 'static> From<E> for Failure {
     fn from(error: E) -> Self {
         let hint = error.hint();
-        Self { error: error.into(), hint }
+        Self { error: error.into(), hint, code: ERROR }
     }
 }
 

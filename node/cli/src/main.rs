@@ -49,7 +49,7 @@ fn main() -> ExitCode {
         Ok(code) => code,
         Err(failure) => {
             say!("{failure}");
-            ExitCode::from(2)
+            ExitCode::from(failure.code())
         }
     }
 }

@@ -196,6 +196,7 @@ fn a_node_that_waited_in_vain_spent_nothing() {
     assert!(murmur(folder, &[&words[..], &settings].concat()).output().unwrap().status.success());
     let ended = node(folder, "one", "north", &["--set", "budget.total_epsilon=9"]).output().unwrap();
     let told = String::from_utf8(ended.stderr).unwrap();
+    assert_eq!(ended.status.code(), Some(1), "`timeouts.give_up` is a reason that was set: {told}");
     assert!(told.contains("in vain") && told.contains("Nothing was sent"), "{told}");
     let sets = ledger(folder);
     assert_eq!(sets[0]["runs"][0]["settled"], true, "{sets}");

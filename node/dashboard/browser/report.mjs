@@ -60,4 +60,24 @@ assert.equal(first, 1, "the paragraph to quote is on the first page");
 writeFileSync(picture("report.txt"), quote);
 assertNoErrors(errors);
 await browser.close();
+
+// What is signed has four pages whatever happened: nine members lie, each in its way, messages are lost and members come and go.
+const kinds = ["nan", "huge", "wrong-length", "replay", "other-run", "flood", "malformed", "forged-model", "equivocation"];
+const liars = kinds.map((kind, at) => `{ nodes = [${at + 1}], kind = "${kind}" }`).join(", ");
+const settings = [
+  "name=faults", "nodes=32", "rounds=15", "batch_size=all", "privacy.epsilon=4", "privacy.masking=none", 'timeouts.resend="20ms"', 'timeouts.silence="200ms"',
+  "faults.drop_prob=0.02", `faults.hostile=[${liars}]`, 'faults.crash=[{ nodes = [20, 21], at = "60ms", back = "600ms" }]',
+];
+const murmur = (...words) => execFileSync(program("murmur"), words, { cwd: folder, env: environment, stdio: "ignore" });
+murmur("sim", "--out", "faulty", ...settings.flatMap((setting) => ["--set", setting]));
+murmur("report", "faulty/faults");
+const faulty = await open(pathToFileURL(path.join(folder, "faulty", "faults", "report.html")).href);
+const told = await faulty.page.locator(".appendix h2", { hasText: "All that went wrong" }).locator("xpath=..").locator("tbody tr").count();
+assert.ok(told > 6, `${told} kinds of faults`);
+await faulty.page.addStyleTag({ content: ".appendix{display:none}" });
+const afterFaults = pages(await faulty.page.pdf({ preferCSSPageSize: true }));
+console.log(`  ${afterFaults} pages to sign after ${told} kinds of faults`);
+assert.ok(afterFaults >= 1 && afterFaults <= 4, `${afterFaults} pages to sign`);
+assertNoErrors(faulty.errors);
+await faulty.browser.close();
 console.log("report: ok");

@@ -8,8 +8,10 @@ use protocol::RunEvent;
 use crate::document::NodeReport;
 use crate::source::Source;
 
-/// Questions that are quoted.
-const SHOWN: usize = 10;
+/// Questions that are quoted: the pages for signing have no room for more.
+const SHOWN: usize = 3;
+/// Letters of a question that are quoted.
+const LONGEST: usize = 120;
 
 /// What the questions cost each of these nodes, in words; nothing where there were none.
 ///
@@ -40,10 +42,12 @@ pub(crate) fn words(source: &Source, subjects: &[NodeReport]) -> Vec<String> {
         price(cost(&questions))
     );
     let shown = questions.iter().take(SHOWN).map(|(question, epsilon, outcome)| {
-        let question: String = question.chars().filter(|letter| !letter.is_control()).take(200).collect();
+        let question: String = question.chars().filter(|letter| !letter.is_control()).take(LONGEST).collect();
         format!("Question `{question}`, ε = {}: {outcome}.", price(*epsilon))
     });
-    std::iter::once(head).chain(shown).collect()
+    let more = questions.len().saturating_sub(SHOWN);
+    let more = (more > 0).then(|| format!("{more} more: see the ledger of the data set (`murmur ledger`)."));
+    std::iter::once(head).chain(shown).chain(more).collect()
 }
 
 fn cost(questions: &[(&str, f64, &str)]) -> f64 {

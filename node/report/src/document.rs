@@ -273,6 +273,13 @@ pub struct Fault {
     pub cost: String,
 }
 
+impl Fault {
+    /// Whether it cost nothing in privacy.
+    pub(crate) fn costs_nothing(&self) -> bool {
+        self.cost.starts_with("none")
+    }
+}
+
 /// The figures of another run beside these.
 #[derive(Debug, Clone, Serialize)]
 pub struct Comparison {

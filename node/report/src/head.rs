@@ -1,6 +1,6 @@
 //! The head of a report: when, who, what for, on which data, with which program. All of it is in the log.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use privacy::event::DpEvent;
 use protocol::RunEvent;
@@ -39,7 +39,7 @@ pub struct Head {
     pub sampling_rate: Option<f64>,
     /// C: the largest influence of a record or person on a sum.
     pub clip_norm: f64,
-    /// Commit of the program that ran it.
+    /// Commit of the program that ran it, `modified` where its source had changes; several where members had different ones.
     pub commit: Option<String>,
 }
 
@@ -92,8 +92,15 @@ pub(crate) fn of(source: &Source, subjects: &[usize]) -> Head {
             _ => kind.noise_multiplier().map(|_| 1.0),
         },
         clip_norm: config.privacy.clip_norm,
-        commit: declared.values().map(|declared| declared.commit.clone()).find(|commit| !commit.is_empty()),
+        commit: commits(&declared),
     }
+}
+
+/// The commits of the programs of these nodes.
+fn commits(declared: &BTreeMap<usize, Declared>) -> Option<String> {
+    let all: BTreeSet<&str> = declared.values().map(|declared| declared.commit.as_str()).collect();
+    let known: Vec<&str> = all.into_iter().filter(|commit| !commit.is_empty()).collect();
+    (!known.is_empty()).then(|| known.join(" and "))
 }
 
 /// Everybody, with the name that the swarm file, or the member itself, gives.

@@ -74,6 +74,9 @@ pub(crate) fn warnings(report: &Report) -> Vec<String> {
             given(report.delta)
         ));
     }
+    if report.head.commit.as_ref().is_some_and(|commit| commit.contains("modified")) {
+        all.push("The program was built from modified source: what ran is not what its commit says.".into());
+    }
     all
 }
 

@@ -4,7 +4,7 @@
 
 use protocol::config::{Config, Layer};
 use protocol::log::{Declared, Earlier};
-use protocol::{LogLine, RunEvent, Setup, Time};
+use protocol::{FaultKind, LogLine, RunEvent, Setup, Time};
 use report::{Options, Protection, Report, Several, SeveralError, Source, card, html, json, markdown};
 use serde_json::Value;
 
@@ -389,4 +389,49 @@ fn what_one_member_and_what_several_saw_are_told_apart_only_where_they_differ() 
         );
         assert!(report.quote.contains("as long as nobody breaks the masks"), "{}", report.quote);
     }
+}
+
+#[test]
+fn a_program_whose_source_was_changed_is_called_modified() {
+    let with = Declared { commit: "0123456789, modified".into(), ..declared() };
+    let report = own(FOUR, &with);
+    assert!(html(&report).contains("commit <code>0123456789, modified</code>"));
+    assert!(report.warnings.iter().any(|text| text.contains("modified source")), "{:?}", report.warnings);
+    assert!(own(FOUR, &declared()).warnings.is_empty());
+}
+
+/// What is signed has four pages whatever happened; what there is no room for is in the appendix.
+#[test]
+fn many_faults_are_told_in_short_before_the_signatures_and_in_full_behind_them() {
+    let kinds = [
+        FaultKind::WrongRun,
+        FaultKind::WrongSender,
+        FaultKind::WrongKind,
+        FaultKind::WrongLength,
+        FaultKind::NotFinite,
+        FaultKind::Flood,
+        FaultKind::Replay,
+        FaultKind::BadSignature,
+    ];
+    let mut lines = real(&["nodes=8", "rounds=4", "privacy.epsilon=2", "algorithm.kind=rounds"], &declared());
+    let at = lines.len() - 1;
+    for (round, fault) in kinds.into_iter().enumerate() {
+        for peer in 1..8 {
+            let event = RunEvent::PeerFault { peer, fault, round: round as u32 };
+            lines.insert(at, LogLine { time: Time(0), node: Some(0), event });
+        }
+    }
+    let event = RunEvent::Refused { round: 3, reason: "spent".into() };
+    lines.insert(at, LogLine { time: Time(0), node: Some(5), event });
+    let report = Report::new(&Source::of_lines(lines).unwrap(), &Options::default()).unwrap();
+    assert_eq!(report.faults.len(), 9);
+    let page = html(&report);
+    let (signed, appendix) = page.split_once("class=\"appendix\"").unwrap();
+    assert_eq!(signed.matches("what was sent was not used").count() + 1, 6, "six kinds");
+    assert!(signed.contains("3 more kinds of faults, at no cost in privacy: see the appendix."));
+    assert!(signed.contains(" and others, 7 in all") && signed.contains("contribution refused"));
+    assert_eq!(appendix.matches("what was sent was not used").count(), 8);
+    assert!(appendix.contains("All that went wrong"));
+    let calm = html(&whole(FOUR));
+    assert!(calm.contains("<p>Nothing.</p>") && !calm.contains("All that went wrong"));
 }

@@ -8,6 +8,12 @@
 //! ½ + ½cosh(√2λ) ≤ e^(λ²/2), so 2‖RΔ‖²/‖Δ‖² has the Chernoff tail of χ²_k: above a with probability at most e^(−t), a − k − k·ln(a/k) = 2t. R does not depend on Δ.
 //! Drawing again until λ_min is large at most doubles a probability if at least half of the draws are kept.
 //!
+//! **Looks that every contribution pays for.** Where records are sampled a look decided on by who knows the total has no amplification of its own. The two together have: a
+//! record that is drawn shifts the total by at most ‖Δ‖ and what is seen along the rows by at most √share·‖Δ‖, one that is not shifts neither. So whatever decides whether there
+//! is a look, and with which rows, what is seen is made of (total, P), P a normal number shifted by exactly √share·‖Δ‖: from it projections follow by scaling and adding noise, and
+//! without a look it is thrown away. (total, P) is one Gaussian release of leverage 1/h + (1 − 1/h)·share on the sample, with all of its amplification. Charged in
+//! every round, any number of looks costs nothing more. The two analyses must not be mixed within a run by what happened in it.
+//!
 //! **Integers.** The view is linear in the contributions; the integer vectors that it maps to 0 are {(z, −Rz)} ⊗ A_{h−1}, whose Gram–Schmidt norms are at most
 //! √(2k + 2). Along each such direction Theorem 2(a) applies for s ≥ 3√(2k + 2), and the dual of the image lies in the integers, so that 2(b) does: the view is a rounded Gaussian up to
 //! e^(±hd·10⁻⁷⁶). *Masks.* Given R′ of a stream, the stream is uniform on a coset of the kernel of R′ (which is onto, modulo any m, by its identity).
@@ -98,8 +104,8 @@ pub fn mean_share(directions: u64, dimension: u64) -> f64 {
 /// What an inspection adds to the charge of a round, in parts of a full one: (1 − 1/h)·share, with σ² = s² − 9 instead of s². Rounded up.
 ///
 /// # Guarantee
-/// An inspected round costs at most the charge of a masked round plus this, in units of (Δ/s)², but for [`delta`]. Where records are sampled this part is a Gaussian step **without** amplification:
-/// whether to look may depend on the total.
+/// An inspected round costs at most the charge of a masked round plus this, in units of (Δ/s)², but for [`delta`]. Where records are sampled and only rounds that are looked into are
+/// charged, this part is a Gaussian step **without** amplification: whether to look may depend on the total. Charged in every round, the sum of both is amplified.
 ///
 /// # Assumes
 /// As [`share`]; s ≥ 3√(2k + 2); at least `honest` members outside the coalition.
@@ -255,6 +261,60 @@ mod tests {
         assert!((found - (0.25 + 0.75 * 0.5)).abs() < 1e-11);
         assert!((loss(4, &[], &[2.0]).unwrap() - 1.0).abs() < 1e-11);
         assert!(loss(0, &[], &[1.0]).is_err() && loss(1, &[vec![1.0]], &[1.0, 2.0]).is_err());
+    }
+
+    /// Rényi divergences, both ways, of what is seen by who looks after totals that `looks` names: of a sample, with a total that moves by `total` and projections that move by
+    /// `along`, in deviations of their noise. By quadrature.
+    fn divergence_of_looks(
+        (rate, order): (f64, f64),
+        (total, along): (f64, f64),
+        looks: impl Fn(f64) -> bool,
+    ) -> f64 {
+        let points: Vec<f64> = (-600..=900).map(|at| f64::from(at) * 0.02).collect();
+        let density = |x: f64| (-0.5 * x * x).exp() / std::f64::consts::TAU.sqrt() * 0.02;
+        let ratio = |x: f64, shift: f64| (x * shift - 0.5 * shift * shift).exp();
+        let (mut forth, mut back) = (0.0, 0.0);
+        let mut add = |mass: f64, ratio: f64| {
+            forth += mass * ratio.powf(order);
+            back += mass * ratio.powf(1.0 - order);
+        };
+        for &t in &points {
+            let seen = ratio(t, total);
+            if looks(t) {
+                points.iter().for_each(|&p| {
+                    add(density(t) * density(p), 1.0 - rate + rate * seen * ratio(p, along));
+                });
+            } else {
+                add(density(t), 1.0 - rate + rate * seen);
+            }
+        }
+        forth.max(back).ln() / (order - 1.0)
+    }
+
+    #[test]
+    fn looks_that_every_round_pays_for_cost_no_more_whoever_decides_on_them() {
+        use crate::rdp;
+        use crate::release::{Mechanism, Release, Sampling};
+
+        let (rate, (total, along)) = (0.05, (0.9, 1.3));
+        let sampled = |shift: f64, order: f64| {
+            let mechanism = Mechanism::Gaussian { noise_multiplier: 1.0 / shift };
+            rdp::divergence(&Release { mechanism, sampling: Sampling::Poisson { rate } }, order)
+        };
+        for order in [2.0, 4.0] {
+            let together = sampled((total * total + along * along).sqrt(), order);
+            for above in [f64::NEG_INFINITY, -1.0, 0.5, 1.5, 2.5, f64::INFINITY] {
+                let found = divergence_of_looks((rate, order), (total, along), |t| t > above);
+                assert!(found <= together * (1.0 + 1e-6), "{order} {above}: {found} {together}");
+            }
+            // Not the sum of two amplified steps: one sample is in both.
+            let always = divergence_of_looks((rate, order), (total, along), |_| true);
+            assert!((always / together - 1.0).abs() < 1e-3, "{always} {together}");
+            assert!(always > 1.2 * (sampled(total, order) + sampled(along, order)), "{always}");
+            assert!(
+                divergence_of_looks((rate, order), (total, along), |_| false) < 1.001 * sampled(total, order)
+            );
+        }
     }
 
     /// Void rounds force an inspection whenever they may: how many can there be that leave nobody out?

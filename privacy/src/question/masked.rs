@@ -197,7 +197,8 @@ impl Question {
         let t = libm::log(2.0 * draws as f64 / (PART_OF_DELTA * self.delta)).max(LEAST_T);
         let share = inspection::price(u64::MAX, DIRECTIONS, looked.parameters, f64::INFINITY, t)?;
         // 1/h and the share of a full charge, each over z².
-        let part = (noise_multiplier.powi(-2) + share * self.noise_multiplier.powi(-2)) * (1.0 + 8.0 * f64::EPSILON);
+        let part =
+            (noise_multiplier.powi(-2) + share * self.noise_multiplier.powi(-2)) * (1.0 + 8.0 * f64::EPSILON);
         let noise_multiplier = libm::sqrt(1.0 / part) * (1.0 - 4.0 * f64::EPSILON);
         let event = DpEvent::Gaussian { noise_multiplier }.poisson_sampled(self.rate);
         let mut accountant = RdpAccountant::default();

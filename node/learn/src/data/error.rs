@@ -126,7 +126,7 @@ pub enum DataError {
         cell: Cell,
     },
     /// A category that was not declared.
-    #[error("{place}: `{}` is none of the declared categories {}", shown(text), listed(categories))]
+    #[error("{place}: `{}` is none of the declared categories {}", shown(text), first(categories, 8))]
     UnknownCategory {
         /// Where.
         place: Place,
@@ -318,10 +318,14 @@ impl Hint for DataError {
 
 /// Names in backquotes, at most forty of them.
 pub(crate) fn listed(names: &[String]) -> String {
-    const SHOWN: usize = 40;
-    let mut text = names.iter().take(SHOWN).map(|name| format!("`{name}`")).collect::<Vec<_>>().join(", ");
-    if names.len() > SHOWN {
-        text.push_str(&format!(" and {} more", names.len() - SHOWN));
+    first(names, 40)
+}
+
+/// The first so many, and how many more there are.
+fn first(names: &[String], most: usize) -> String {
+    let mut text = names.iter().take(most).map(|name| format!("`{name}`")).collect::<Vec<_>>().join(", ");
+    if names.len() > most {
+        text.push_str(&format!(" and {} more", names.len() - most));
     }
     text
 }

@@ -1,6 +1,7 @@
 //! The report as one HTML file that needs nothing else: no network, no script.
 
 mod chart;
+mod faults;
 mod graph;
 mod heat;
 mod sections;
@@ -37,7 +38,7 @@ fn page(report: &Report) -> Markup {
                     (signed::first_page(report, &title))
                     (signed::explained(report))
                     (signed::limits(report))
-                    (sections::faults(report))
+                    (faults::in_short(report))
                     (signed::signatures(report))
                     div.appendix {
                         h1 { "Appendix" }
@@ -45,6 +46,7 @@ fn page(report: &Report) -> Markup {
                         (sections::nodes(report))
                         (sections::coalitions(report))
                         (sections::rounds(report))
+                        (faults::in_full(report))
                         (sections::compare(report))
                         (signed::nist(report))
                         (sections::run(report))

@@ -190,32 +190,6 @@ pub(super) fn rounds(report: &Report) -> Markup {
     }
 }
 
-pub(super) fn faults(report: &Report) -> Markup {
-    html! {
-        section {
-            h2 { "What went wrong" }
-            @if report.faults.is_empty() { p { "Nothing." } } @else {
-                div.scroll { table {
-                    caption { "Faults in the log, and what they cost in privacy." }
-                    thead { tr {
-                        th scope="col" { "what" } th.n scope="col" { "how often" } th scope="col" { "who" } th scope="col" { "rounds" }
-                        th scope="col" { "what it cost" }
-                    } }
-                    tbody { @for fault in &report.faults {
-                        tr {
-                            th scope="row" { (fault.kind) }
-                            td.n { (fault.count) }
-                            td { @if fault.peers.is_empty() { "-" } @else { (words::names(&fault.peers, &report.head)) } }
-                            td { @match fault.rounds { Some((first, last)) => { (first + 1) " to " (last + 1) } None => { "-" } } }
-                            td { (fault.cost) }
-                        }
-                    } }
-                } }
-            }
-        }
-    }
-}
-
 pub(super) fn compare(report: &Report) -> Markup {
     let Some(other) = &report.compare else { return html! {} };
     let rows = [

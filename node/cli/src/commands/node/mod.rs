@@ -25,7 +25,7 @@ use protocol::log::Declared;
 use protocol::{Setup, folder};
 use runtime::Multiaddr;
 use runtime::asking::Respondent;
-use runtime::driver::{Driver, Options, Outcome};
+use runtime::driver::{Driver, DriverError, Options, Outcome};
 use runtime::identity::Identity;
 use runtime::network::Patience;
 use runtime::swarm_file::SwarmFile;
@@ -403,5 +403,9 @@ async fn drive(
     let outcome = driver.run(stop).await;
     // The driver is gone, so the screen ends after its last picture.
     let _ = shown.await;
-    Ok(outcome?)
+    outcome.map_err(|error| {
+        // That the others did not come before `timeouts.give_up` is an end that was asked for.
+        let code = if matches!(error, DriverError::Alone { .. }) { 1 } else { 2 };
+        Failure::from(error).with_code(code)
+    })
 }

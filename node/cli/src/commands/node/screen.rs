@@ -131,10 +131,15 @@ impl JsonLines {
 
 /// Draws over the last picture; returns the number of lines.
 fn redraw(text: &str, drawn: usize) -> usize {
-    let mut stderr = std::io::stderr().lock();
-    let up = if drawn > 0 { format!("\x1b[{drawn}A\x1b[J") } else { String::new() };
-    let _ = write!(stderr, "{up}{text}");
+    let _ = write!(std::io::stderr().lock(), "{}", over(text, drawn));
     text.lines().count()
+}
+
+/// The signs that draw a picture over one of so many lines. Line by line: a screen that is cleared as a whole goes into the history of some terminals, picture by picture.
+fn over(text: &str, drawn: usize) -> String {
+    let up = if drawn > 0 { format!("\x1b[{drawn}A") } else { String::new() };
+    let lines: String = text.lines().map(|line| format!("{line}\x1b[K\n")).collect();
+    format!("{up}{lines}\x1b[J")
 }
 
 /// The picture, in lines that no terminal of this width breaks: a broken line would be drawn over in the wrong place.
@@ -293,6 +298,13 @@ mod tests {
         status.linked = vec![1, 3];
         status.names = [(0, "Zürich".to_owned())].into();
         status
+    }
+
+    #[test]
+    fn a_picture_is_drawn_over_line_by_line_and_never_clears_a_whole_screen() {
+        assert_eq!(over("a\nb\n", 0), "a\x1b[K\nb\x1b[K\n\x1b[J");
+        // Up to the first line, which is written over; what is left of a longer picture goes at the end.
+        assert_eq!(over("c\n", 2), "\x1b[2Ac\x1b[K\n\x1b[J");
     }
 
     #[test]

@@ -71,9 +71,10 @@ impl Kind {
         let rows: Vec<String> = self.others.iter().map(u64::to_string).collect();
         let rest = self.count - 1 - rows.len() as u64;
         let more = if rest > 0 { format!(" and {rest} more") } else { String::new() };
-        match rows.is_empty() {
-            true => self.first.to_string(),
-            false => format!("{}; also in rows {}{more}", self.first, rows.join(", ")),
+        match rows.as_slice() {
+            [] => self.first.to_string(),
+            [row] if rest == 0 => format!("{}; also in row {row}", self.first),
+            rows => format!("{}; also in rows {}{more}", self.first, rows.join(", ")),
         }
     }
 }

@@ -261,11 +261,11 @@ fn all_problems_of_a_file_are_in_one_list_with_rows_and_columns() {
         &options,
         &[
             "8 problems",
-            "row 2, column `a`: `x` is not a number; also in rows 4",
+            "row 2, column `a`: `x` is not a number; also in row 4",
             "row 2, column `b`: `inf` is not a finite number",
             "row 3, column `b`: the value is missing",
             "row 2, column `word`: `blue` is none of",
-            "also in rows 6",
+            "also in row 6",
             "row 4, column `y`: the label is missing",
             "row 5 (line 6): 2 fields, but 4",
         ],

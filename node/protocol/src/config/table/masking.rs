@@ -45,7 +45,7 @@ pub(super) const KEYS: &[Key] = &[
         "masks: part of the rounds that are looked into by a public coin, after they are over: 32 public random projections of every contribution, so that who adds too much is named; rounds whose total is too long are looked into whatever it is, but for small models, where that would show too much",
         &Special { read: read_inspect, show: show_inspect, takes: "number from 0 to 1, or \"auto\"" },
     )
-    .because("0 below 10,000 parameters, else 0.02; each costs a step of its own, for which plans keep room"),
+    .because("0 below 10,000 parameters, else 0.02; each costs a step of its own, for which plans keep room, or, for samples, has its part in the price of every round"),
     key(
         "privacy.grid",
         "masks, discrete noise: bits of a word",

@@ -5,7 +5,7 @@ use privacy::{gdp, rdp};
 use super::settings::{joined, leverage};
 use super::{Looks, MaskSettings};
 use crate::account::plan::{Figures, Found, LARGEST, PlanError, Question, UP, least, named};
-use crate::account::{Prices, ReleaseKind, Shape, epsilon_of, epsilon_of_mu2};
+use crate::account::{Price, Prices, ReleaseKind, Shape, epsilon_of, epsilon_of_mu2};
 use crate::algorithm::rounds::plan::{largest_divergence, orders};
 use crate::settings::{BudgetRule, Scope};
 
@@ -42,12 +42,14 @@ impl Masked<'_> {
         shape.delta - self.chance - if looks { self.look_chance } else { 0.0 }
     }
 
-    /// For how many looks there is room, and what each costs as a part of a full charge. What a coin says comes on top of what void rounds force.
-    fn looks(&self, shape: &Shape, leverage: f64) -> (f64, f64) {
-        self.looks.map_or((0.0, 0.0), |looks| {
-            let look = looks.price(shape.nodes);
-            (looks.planned(leverage * f64::from(shape.rounds.max(1)), look) as f64, look)
-        })
+    /// What room for looks costs, where one look and all rounds cost so much. What a coin says comes on top of what void rounds force.
+    fn room(&self, look: f64, rounds: f64) -> f64 {
+        self.looks.map_or(0.0, |looks| looks.planned(rounds, look) as f64 * look)
+    }
+
+    /// What one look costs as a part of a full charge.
+    fn look(&self, shape: &Shape) -> f64 {
+        self.looks.map_or(0.0, |looks| looks.price(shape.nodes))
     }
 
     /// The least noise with which all rounds cost at most ε in the scope, and the limit that keeps it so.
@@ -60,14 +62,13 @@ impl Masked<'_> {
         let (delta, rounds) = (self.delta(shape, self.looks.is_some()), f64::from(shape.rounds.max(1)));
         let leverage = self.leverage(shape, scope);
         let name = named_against(epsilon, shape.delta, scope, self.masks.colluders);
-        let (count, look) = self.looks(shape, leverage);
+        let look = self.look(shape);
         if let ReleaseKind::Sampled { .. } = question.protects.kind(1.0) {
             let order_at = |noise: f64| {
-                best_order_with(
-                    (question.protects.kind(noise), look * count),
-                    (leverage, rounds * TABLE),
-                    delta,
-                )
+                let kind = question.protects.kind(noise);
+                // As samples the rounds cost much less than their leverage says, and looks do not.
+                let of_looks = |price: &Price, of_rounds| self.room(price.unsampled().of(look), of_rounds);
+                best_order_with(kind, (leverage, rounds * TABLE), delta, of_looks)
             };
             let Some(noise) = least(|noise| Ok(order_at(noise).0 <= epsilon))? else { return Ok(None) };
             let order = order_at(noise).1;
@@ -76,7 +77,7 @@ impl Masked<'_> {
             return Ok(Some(Found { noise, budget: vec![BudgetRule { scope, limit, price, name }] }));
         }
         let mu = gdp::mu(epsilon, delta)?;
-        let noise = (leverage * rounds + look * count).sqrt() / mu * (1.0 + UP);
+        let noise = (leverage * rounds + self.room(look, leverage * rounds)).sqrt() / mu * (1.0 + UP);
         let price = question.protects.kind(noise).gaussian_price();
         let rule = BudgetRule { scope, limit: mu * mu, price, name };
         Ok((noise <= LARGEST).then(|| Found { noise, budget: vec![rule] }))
@@ -98,7 +99,8 @@ impl Masked<'_> {
             if tossed == 0.0 {
                 return Ok(epsilon_of(kind, &[(leverage, rounds)], delta)?.min(local));
             }
-            let with = best_order_with((kind, tossed), (leverage, rounds as f64 * TABLE), delta).0;
+            let of_looks = |price: &Price, _: f64| price.unsampled().of(tossed);
+            let with = best_order_with(kind, (leverage, rounds as f64 * TABLE), delta, of_looks).0;
             let gaussian = match kind {
                 ReleaseKind::Gaussian { noise_multiplier } => {
                     let mu2 = (leverage * rounds as f64 + tossed) / (noise_multiplier * noise_multiplier);
@@ -147,16 +149,18 @@ impl Masked<'_> {
     }
 }
 
-/// The least ε that one order proves for rounds seen with this leverage and for looks, which are steps on all records; and the order.
+/// The least ε that one order proves for rounds seen with this leverage, and for what looks cost by the price of a contribution and of all rounds; and the order. Looks are
+/// steps on all records.
 fn best_order_with(
-    (kind, looks): (ReleaseKind, f64),
+    kind: ReleaseKind,
     (leverage, rounds): (f64, f64),
     delta: f64,
+    looks: impl Fn(&Price, f64) -> f64,
 ) -> (f64, f64) {
     let epsilon = |order: f64| {
-        let of_rounds = Prices::new(vec![kind.renyi_price(order)]).of(leverage)[0] * rounds;
-        let of_looks = kind.renyi_price(order).unsampled().of(looks);
-        rdp::conversion::epsilon(order, (of_rounds + of_looks) * (1.0 + 1e-10), delta)
+        let price = kind.renyi_price(order);
+        let of_rounds = Prices::new(vec![price.clone()]).of(leverage)[0] * rounds;
+        rdp::conversion::epsilon(order, (of_rounds + looks(&price, of_rounds)) * (1.0 + 1e-10), delta)
     };
     orders()
         .map(|order| (epsilon(order), order))
