@@ -165,7 +165,8 @@ impl Setup {
                 let parts = hold_out_by_coin(&loaded.train, config.test_fraction, config.seed, coin_of)?;
                 (parts.train.compact(), Some(parts.test).filter(|test| !test.is_empty()))
             }
-            test => (loaded.train, test),
+            // A column that says which records are kept apart may say so of none.
+            test => (loaded.train, test.filter(|test| !test.is_empty())),
         };
         let setup = Self::for_node(config, train, test)?;
         Ok(Self { schema, ..setup })

@@ -11,6 +11,7 @@ pub use book::{Book, BookError, Entry, Outcome, look};
 pub use door::{Call, CallError, Reply, call};
 pub(crate) use door::{Door, Wish};
 pub use respondent::{Account, Respondent, Table};
+pub(crate) use respondent::SCOPE;
 pub use rules::{Agreed, Decline, Rules};
 pub(crate) use said::LONGEST;
 pub use said::{Known, Offer, Opinion, Said};
