@@ -7,9 +7,13 @@ use super::opened::Opened;
 use super::outline::Outline;
 use super::sealed::Place;
 use crate::PeerIx;
+use crate::algorithm::MOST_PROVED_MEMBERS;
 
 /// The most entries of any round: in the open five for each other member, of at most 256; doubling has two steps more than log2 of the largest swarm.
 pub(super) const MOST_STEPS: usize = 5 * 256;
+
+/// All members and all pairs of a round with proofs.
+const MOST_UNPROVED: usize = MOST_PROVED_MEMBERS * (MOST_PROVED_MEMBERS + 1) / 2;
 
 /// From this step on a member sends the same to everybody, in rounds without sums: its contribution.
 pub(crate) const OPEN: u32 = 1 << 16;
@@ -44,6 +48,8 @@ pub struct RoundRecord {
     pub opened: Option<Opened>,
     /// The malformed sum for which its author left the round, where there is a signature under it.
     pub shown: Option<Outline>,
+    /// Whose contributions prove nothing, as its author found: one member (twice), or two that committed to different masks.
+    pub unproved: Vec<(PeerIx, PeerIx)>,
 }
 
 wire!(RoundRecord {
@@ -53,6 +59,7 @@ wire!(RoundRecord {
     trouble: Option<Trouble>,
     opened: Option<Opened>,
     shown: Option<Outline>,
+    unproved: Vec<(PeerIx, PeerIx)>,
 });
 
 /// One step of an exchange.
@@ -116,7 +123,9 @@ impl RoundRecord {
 
     /// Steps in increasing order, and no more than any exchange has.
     pub(super) fn is_sound(&self) -> bool {
-        self.steps.len() <= MOST_STEPS && self.steps.windows(2).all(|pair| pair[0].step < pair[1].step)
+        self.steps.len() <= MOST_STEPS
+            && self.unproved.len() <= MOST_UNPROVED
+            && self.steps.windows(2).all(|pair| pair[0].step < pair[1].step)
     }
 }
 
