@@ -7,7 +7,8 @@ use proofs::Blame;
 
 use super::pool::{Pool, Round, Verdict};
 use crate::PeerIx;
-use crate::algorithm::rounds::{Phase, Rounds};
+use crate::algorithm::rounds::robust::Open;
+use crate::algorithm::rounds::{Phase, Rounds, rounds_settings};
 use crate::core::Core;
 use crate::event::FaultKind;
 
@@ -19,6 +20,21 @@ impl Rounds {
             Some(Ok(total)) => self.take_total(core, total),
             Some(Err(blamed)) => self.on_unproved(core, blamed),
             None => self.call_assembly(core, "there is no mask for this roster", None),
+        }
+    }
+
+    /// Whom the contributions name that are here is stated also where others call an assembly before this member has heard of all that they have the same: what somebody
+    /// told this member proves nothing, whatever it told others.
+    pub(in crate::algorithm::rounds) fn judge(&mut self, core: &mut Core) {
+        let settings = core.settings.clone();
+        let Some(pool) = &rounds_settings(&settings).proved else { return };
+        let is_open = |open: &Open| open.set.is_some() && !open.done && open.unproved.is_empty();
+        if !matches!(self.phase, Phase::Hearing(_)) || !self.robust.last().is_some_and(is_open) {
+            return;
+        }
+        let verdict = self.verdict(core, pool);
+        if let Some(Err(blamed)) = verdict.as_deref() {
+            self.name(core, blamed);
         }
     }
 
@@ -58,23 +74,30 @@ impl Rounds {
 
     /// Nothing shows of such a round, and it cost what it would have cost anyway. Everybody says whom it names; more than may be hostile say the same.
     fn on_unproved(&mut self, core: &mut Core, blamed: &[Blame]) {
+        self.name(core, blamed);
+        let reason: Vec<String> = blamed.iter().take(MOST_NAMED).map(Blame::to_string).collect();
+        self.call_assembly(core, &reason.join("; "), None);
+    }
+
+    fn name(&mut self, core: &mut Core, blamed: &[Blame]) {
         let (round, me) = (self.round, core.me);
-        let pairs: Vec<(PeerIx, PeerIx)> = blamed
-            .iter()
-            .map(|blame| match *blame {
-                Blame::Member { member, .. } => (member, member),
-                Blame::Pair { first, second } => (first, second),
-            })
-            .collect();
+        let pairs = pairs(blamed);
         for &(member, _) in pairs.iter().filter(|(one, other)| one == other && *one != me) {
             core.fault(member, FaultKind::Unproved, round);
         }
-        let reason: Vec<String> = blamed.iter().take(MOST_NAMED).map(Blame::to_string).collect();
         if let Some(open) = self.robust.last_mut() {
             open.unproved = pairs;
         }
-        self.call_assembly(core, &reason.join("; "), None);
     }
+}
+
+/// As they are stated: a member twice, or two.
+fn pairs(blamed: &[Blame]) -> Vec<(PeerIx, PeerIx)> {
+    let pair = |blame: &Blame| match *blame {
+        Blame::Member { member, .. } => (member, member),
+        Blame::Pair { first, second } => (first, second),
+    };
+    blamed.iter().map(pair).collect()
 }
 
 /// As many are in the reason of a broken round; all are in the standings.
