@@ -183,13 +183,14 @@ impl Driver {
         let me = identity.peer_id();
         let asking = Asking::open(&state, respondent)?;
         let (members, numbers) = (swarm.nodes, setup.settings.initial.len().max(asking.numbers()));
+        let most = setup.settings.algorithm.most_numbers(setup.settings.initial.len(), members);
         let bench = Bench { work: setup.door.clone(), noise, kept: Kept::load(&state)? };
         let waiting = Waiting::new(&peers, mdns, setup.settings.timeouts.give_up);
         let names = Names::of(&swarm.roster, (me, &declared));
         let common = (swarm.config.as_str(), &swarm.renewal_digests()[..]);
         let (digest, config) = terms::terms(&setup, common, message_noise.is_private());
         let gathering = Box::new(gathering(&identity, &swarm, &setup, digest));
-        let form = (Schema::of(&setup.door.form()).into(), Limits::for_model(numbers));
+        let form = (Schema::of(&setup.door.form()).into(), Limits::for_model(numbers).with_numbers(most));
         let own = (identity, declared.name.clone().unwrap_or_default(), digest, config);
         let reach = (listen, peers, mdns, relays, patience);
         let network = Network::start(network_settings(own, swarm, form, reach), standing(&found))?;

@@ -44,6 +44,12 @@ impl Limits {
     pub fn for_model(parameters: usize) -> Self {
         Self { header: MAX_HEADER, numbers: Load::most(parameters) }
     }
+
+    /// The same with room for at least so many numbers.
+    #[must_use]
+    pub fn with_numbers(self, numbers: usize) -> Self {
+        Self { numbers: self.numbers.max(numbers), ..self }
+    }
 }
 
 /// A frame that cannot be read or written.

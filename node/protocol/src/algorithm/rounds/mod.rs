@@ -29,6 +29,7 @@ mod messages;
 mod model;
 mod objections;
 mod plan;
+pub(crate) mod proved;
 mod reserving;
 mod returning;
 pub(crate) mod robust;
@@ -183,8 +184,10 @@ impl Rounds {
         } else if self.first_seats_are_decided(core) {
             self.recall(core, false);
             self.call_assembly(core, "the run begins", None);
-        } else if self.has_coins(core) && core.settings.certify {
-            // The first decision fixes everybody's coins.
+        } else if (self.has_coins(core) || rounds_settings(&core.settings).proved.is_some())
+            && core.settings.certify
+        {
+            // The first decision fixes everybody's coins, or keys.
             self.introduce(core, false);
             self.call_assembly(core, "the run begins", None);
         } else {
@@ -329,6 +332,9 @@ impl Rounds {
         debug_assert!(!self.contribution.is_recording(), "what is sent is on record");
         let noisy = match given {
             Given::Reals(values) => return self.exchange(core, Carried::Reals(values.into_values()), 1),
+            Given::Words(noisy) if rounds_settings(&core.settings).proved.is_some() => {
+                return self.prove(core, noisy, has_data);
+            }
             Given::Words(noisy) => noisy,
         };
         let place = (self.round, self.model.digest());

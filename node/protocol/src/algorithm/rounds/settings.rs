@@ -8,11 +8,12 @@ use super::RoundsFold;
 use super::exchange::Meetings;
 use super::leverage::meetings_apart;
 use super::masks::{Hidden, LookTerms, Looks, MaskGraph, MaskSettings, MaskedFold, split_chance};
+use super::proved;
 use super::robust::{Pool, Robust, RobustFold};
 use crate::PeerIx;
 use crate::agreement::{Charter, Credentials};
 use crate::algorithm::Fold;
-use crate::config::{Config, ExchangeKind, Masking, PrivacyConfig};
+use crate::config::{Config, ExchangeKind, Masking, PrivacyConfig, Proofs};
 use crate::settings::Settings;
 
 /// No round of an exchange: who contributes is drawn in an order of its own.
@@ -39,6 +40,8 @@ pub struct RoundsSettings {
     /// How contributions are put together, where members may lie in them.
     pub(super) robust: Option<Robust>,
     pub(super) pool: Arc<Pool>,
+    /// Proofs of what is under the masks, where there are any.
+    pub(super) proved: Option<Arc<proved::Pool>>,
     /// Members that contribute to a round; `None`: all.
     sample: Option<usize>,
     /// Last rounds whose models are averaged into the result; 0 for none.
@@ -82,6 +85,7 @@ impl RoundsSettings {
             graph: Arc::default(),
             robust: None,
             pool: Arc::default(),
+            proved: None,
             sample: None,
             averaged: 0,
             late: false,
@@ -103,6 +107,10 @@ impl RoundsSettings {
             rate: config.privacy.inspect,
         });
         let late = config.late;
+        if config.privacy.proofs == Proofs::Range {
+            let proved = Some(Arc::default());
+            return Self { masks, proved, delta, ..Self::new(1) };
+        }
         Self {
             masks,
             look_terms,
@@ -128,6 +136,21 @@ impl RoundsSettings {
     pub fn with_robust(mut self, robust: Robust) -> Self {
         self.robust = Some(robust);
         self
+    }
+
+    /// Whether every member tells all the same, and no sums are passed on.
+    pub(super) fn is_open(&self) -> bool {
+        self.robust.is_some() || self.proved.is_some()
+    }
+
+    /// Rounds that a run of so many may begin with data, where one that comes to nothing is begun again.
+    pub(crate) fn attempts(&self, rounds: u32) -> u32 {
+        if self.proved.is_some() { most_numbers(rounds) } else { rounds }
+    }
+
+    /// The most numbers that a message carries, beside those of a model of so many parameters.
+    pub(crate) fn most_shown(&self, parameters: usize, members: usize) -> usize {
+        self.proved.as_ref().map_or(0, |_| proved::most_words(parameters, members))
     }
 
     /// Says how many parameters the model has.

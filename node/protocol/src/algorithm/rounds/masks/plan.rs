@@ -20,6 +20,8 @@ pub(in crate::algorithm::rounds) struct Masked<'a> {
     pub(in crate::algorithm::rounds) looks: Option<Looks>,
     /// What goes into δ where there is a look.
     pub(in crate::algorithm::rounds) look_chance: f64,
+    /// Rounds beside those of the run for which there is room: attempts that come to nothing.
+    pub(in crate::algorithm::rounds) spare: u32,
 }
 
 impl Masked<'_> {
@@ -59,7 +61,8 @@ impl Masked<'_> {
         (epsilon, scope): (f64, Scope),
     ) -> Result<Option<Found>, PlanError> {
         let shape = question.shape;
-        let (delta, rounds) = (self.delta(shape, self.looks.is_some()), f64::from(shape.rounds.max(1)));
+        let (delta, rounds) =
+            (self.delta(shape, self.looks.is_some()), f64::from(shape.rounds.max(1) + self.spare));
         let leverage = self.leverage(shape, scope);
         let name = named_against(epsilon, shape.delta, scope, self.masks.colluders);
         let look = self.look(shape);

@@ -194,6 +194,22 @@ impl Wearing {
         Some((words, opening))
     }
 
+    /// What names a round in proofs, and the keys from which masks are made in it, for each with whom this member shares one; `None` where there are no pads.
+    pub(in crate::algorithm::rounds) fn for_proofs(
+        &self,
+        (round, model): (u32, Digest),
+        mechanism: &GridGaussian,
+    ) -> Option<(Vec<u8>, Vec<(PeerIx, Zeroizing<[u8; 32]>)>)> {
+        let of = Use { round, model, mechanism };
+        let (_, pads) = self.pads.as_ref()?;
+        Some(([&pads.roster()[..], &of.place()].concat(), pads.proof_keys(&of)))
+    }
+
+    /// Who shares no masks in this epoch.
+    pub(in crate::algorithm::rounds) fn unmasked(&self) -> &[(PeerIx, PeerIx)] {
+        &self.unmasked
+    }
+
     /// Secret bytes for one purpose in one epoch: the same whenever they are asked for.
     ///
     /// # Guarantee
