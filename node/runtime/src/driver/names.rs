@@ -15,22 +15,26 @@ use crate::swarm_file::Member;
 pub(super) struct Names {
     agreed: BTreeMap<PeerId, String>,
     said: BTreeMap<PeerId, String>,
+    /// Everybody in the swarm file.
+    pinned: Vec<PeerId>,
 }
 
 impl Names {
     pub(super) fn of(roster: &[Member], (me, declared): (PeerId, &Declared)) -> Self {
         let agreed = roster.iter().filter_map(|member| Some((member.peer, member.name.clone()?)));
         let said = declared.name.clone().map(|name| (me, name));
-        Self { agreed: agreed.collect(), said: said.into_iter().collect() }
+        let pinned = roster.iter().map(|member| member.peer).collect();
+        Self { agreed: agreed.collect(), said: said.into_iter().collect(), pinned }
     }
 
     pub(super) fn get(&self, peer: &PeerId) -> Option<&String> {
         self.agreed.get(peer).or_else(|| self.said.get(peer))
     }
 
-    /// Names that all agreed on.
-    pub(super) fn agreed(&self) -> impl Iterator<Item = (&PeerId, &String)> {
-        self.agreed.iter()
+    /// Everybody in the swarm file, by name or else by identity.
+    pub(super) fn pinned(&self) -> impl Iterator<Item = (&PeerId, String)> {
+        let named = |peer| self.agreed.get(peer).cloned().unwrap_or_else(|| peer.to_string());
+        self.pinned.iter().map(move |peer| (peer, named(peer)))
     }
 
     /// Whether that was news.

@@ -6,6 +6,7 @@ mod unreached;
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::io;
+use std::net::IpAddr;
 use std::time::Duration;
 
 use futures::StreamExt;
@@ -80,6 +81,8 @@ pub(super) struct EventLoop {
     not_before: Instant,
     /// Peers on this machine: they may tell of addresses on it.
     here: BTreeSet<PeerId>,
+    /// From which machine peers were last seen, where no relay was between.
+    machines: BTreeMap<PeerId, IpAddr>,
     /// Peers that we called and that have told us of nobody yet.
     called: BTreeSet<PeerId>,
     links: BTreeMap<PeerId, Current>,
@@ -139,6 +142,7 @@ impl EventLoop {
             news_told: now,
             not_before: now,
             here: BTreeSet::new(),
+            machines: BTreeMap::new(),
             called: BTreeSet::new(),
             links: BTreeMap::new(),
             next_link: 0,
@@ -202,6 +206,9 @@ impl EventLoop {
                 if plausible::is_here(endpoint.get_remote_address()) {
                     self.here.insert(peer_id);
                 }
+                if let Some(machine) = plausible::machine(endpoint.get_remote_address()) {
+                    self.machines.insert(peer_id, machine);
+                }
                 if let ConnectedPoint::Dialer { address, .. } = &endpoint {
                     self.called.insert(peer_id);
                     self.book.name(address, peer_id, Instant::now());
@@ -216,6 +223,9 @@ impl EventLoop {
                 if self.book.calls(&peer_id) {
                     self.greet(peer_id);
                 }
+            }
+            SwarmEvent::ConnectionClosed { peer_id, num_established: 0, .. } => {
+                self.machines.remove(&peer_id);
             }
             SwarmEvent::OutgoingConnectionError { error, peer_id, .. } => {
                 self.on_failed_call(peer_id, error).await;
@@ -379,7 +389,7 @@ impl EventLoop {
 }
 
 /// Ready at that time, if there is one.
-async fn until(time: Option<Instant>) {
+pub(super) async fn until(time: Option<Instant>) {
     match time {
         Some(at) => tokio::time::sleep_until(at).await,
         None => std::future::pending().await,
