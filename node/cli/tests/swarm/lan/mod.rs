@@ -134,7 +134,10 @@ pub(crate) fn five_of_which_one_loses(percent: u32, rounds: u32, flags: &[&str])
     // For the reader: how fast is a matter of the machine.
     let rate = |from: usize| (done.len() - 1 - from) as f64 / (done[done.len() - 1] - done[from]);
     let rates = [from.min(done.len() - 2), done.len() / 2].map(rate);
-    eprintln!("{percent} % lost at one of five: {:.0} rounds a second, {:.0} in the second half", rates[0], rates[1]);
+    eprintln!(
+        "{percent} % lost at one of five: {:.0} rounds a second, {:.0} in the second half",
+        rates[0], rates[1]
+    );
 }
 
 #[test]

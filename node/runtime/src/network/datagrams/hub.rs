@@ -289,7 +289,7 @@ impl Inner {
         }
         self.sending.on_heard(heard, now);
         if let Use::Trying(trial) = &mut self.usage {
-            trial.on_answer(heard.newest);
+            trial.on_answer(heard.newest, now);
         }
         self.owes |= packet.piece.is_some();
         if heard.newest == 0 && self.asked.len() < ASKED {
@@ -358,12 +358,13 @@ impl Inner {
                     self.sending.copies = copies;
                     Use::Datagrams
                 }
-                _ => Use::Stream { again_at: Trial::again_at(now) },
+                Verdict::Closed => Use::Stream { again_at: Trial::again_at(true, now) },
+                Verdict::Lossless => Use::Stream { again_at: Trial::again_at(false, now) },
             };
         }
         if self.sending.is_stalled(now) {
             tracing::debug!("datagrams do not get through any more");
-            self.usage = Use::Stream { again_at: Trial::again_at(now) };
+            self.usage = Use::Stream { again_at: Trial::again_at(false, now) };
             let again = |(number, bytes)| Frame::Again { number, bytes };
             self.back.extend(self.sending.take_back().into_iter().map(again));
         }

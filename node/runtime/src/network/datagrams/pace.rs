@@ -17,9 +17,7 @@ impl Pace {
     pub(super) fn on_round_trip(&mut self, took: Duration) {
         self.0 = Some(match self.0 {
             None => (took, took / 2),
-            Some((smooth, strays)) => {
-                ((smooth * 7 + took) / 8, (strays * 3 + smooth.abs_diff(took)) / 4)
-            }
+            Some((smooth, strays)) => ((smooth * 7 + took) / 8, (strays * 3 + smooth.abs_diff(took)) / 4),
         });
     }
 

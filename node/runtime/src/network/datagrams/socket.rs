@@ -7,8 +7,8 @@ use tokio::net::UdpSocket;
 use tokio::sync::mpsc;
 
 use super::hub::Beside;
-use crate::network::event_loop::until;
 use super::packet::{DATAGRAM, Open};
+use crate::network::event_loop::until;
 use crate::secret::random;
 use crate::wire::{DatagramKey, Doorway, Frame};
 
@@ -22,13 +22,18 @@ async fn open_for(far: IpAddr) -> io::Result<(UdpSocket, Doorway)> {
         IpAddr::V6(_) => IpAddr::from(Ipv6Addr::UNSPECIFIED),
     };
     let socket = UdpSocket::bind(SocketAddr::new(any, 0)).await?;
-    let doorway = Doorway { port: socket.local_addr()?.port(), key: DatagramKey(random().map_err(io::Error::other)?) };
+    let doorway =
+        Doorway { port: socket.local_addr()?.port(), key: DatagramKey(random().map_err(io::Error::other)?) };
     Ok((socket, doorway))
 }
 
 impl Beside {
     /// Sends and receives, from when somebody wants it; never ends. Frames that are whole go to `whole`, and what is to be said about ourselves to `queue`.
-    pub(in crate::network) async fn run(&self, queue: &mpsc::WeakSender<Frame>, whole: mpsc::Sender<Vec<u8>>) {
+    pub(in crate::network) async fn run(
+        &self,
+        queue: &mpsc::WeakSender<Frame>,
+        whole: mpsc::Sender<Vec<u8>>,
+    ) {
         let Some(far) = self.far else { return std::future::pending().await };
         self.wanted.notified().await;
         let (socket, doorway) = match open_for(far).await {

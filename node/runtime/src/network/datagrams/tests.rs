@@ -70,7 +70,7 @@ async fn carry(ends: &mut [End; 2], lost: &mut impl FnMut() -> bool) {
 }
 
 /// A frame that can be told from others, of so many numbers.
-fn frame(round: u64, numbers: usize) -> Frame {
+fn frame(round: u32, numbers: usize) -> Frame {
     let body = Body::Gossip(protocol::gossip::Say::State);
     let numbers = Some(Numbers::Reals(Values::from_wire(vec![round as f32; numbers])));
     Frame::Message(Message { run: RunId(1), round, step: 0, body, numbers })
@@ -108,7 +108,8 @@ async fn a_way_on_which_nothing_is_lost_is_left_alone_and_so_is_one_that_is_clos
 #[tokio::test(start_paused = true)]
 async fn everything_comes_once_and_in_order_where_two_fifths_are_lost() {
     let (mut ends, mut lost) = lossy(0.4).await;
-    let frames: Vec<Frame> = (0..300).map(|round| frame(round, [10, 650, 4_000][round as usize % 3])).collect();
+    let frames: Vec<Frame> =
+        (0..300).map(|round| frame(round, [10, 650, 4_000][round as usize % 3])).collect();
     let mut next = 0;
     let mut waited = 0;
     while ends[1].used.len() < frames.len() {
@@ -145,7 +146,11 @@ async fn neither_the_stream_nor_datagrams_overtake_each_other() {
     assert_eq!(ends[0].beside.take(&long).now_or_never().map(Result::unwrap), None, "nor may the next pass");
     let word = Frame::Alive { answer: false };
     let way = ends[0].beside.take(&word).now_or_never();
-    assert_eq!(way.unwrap().unwrap(), Way::Stream(Vec::new()), "words about the link have no place in the order");
+    assert_eq!(
+        way.unwrap().unwrap(),
+        Way::Stream(Vec::new()),
+        "words about the link have no place in the order"
+    );
     ends[1].beside.on_streamed();
     for _ in 0..100 {
         carry(&mut ends, &mut lost).await;

@@ -8,10 +8,11 @@ use tokio::time::Instant;
 const PACKETS: u32 = 24;
 /// Time between two.
 const PAUSE: Duration = Duration::from_millis(4);
-/// What has not been answered after this is lost.
+/// What has not been answered after this is lost; where some have been, after four times what these took, and not before the least.
 const ANSWERS: Duration = Duration::from_secs(1);
-/// A way is not tried again before this.
-const AGAIN: Duration = Duration::from_secs(5);
+const LEAST: Duration = Duration::from_millis(50);
+/// A way is not tried again before this, where nothing got lost and where nothing came through.
+const AGAIN: [Duration; 2] = [Duration::from_secs(1), Duration::from_secs(10)];
 /// From this part of lost packets on everything is said twice: one of so many.
 const TWICE: u32 = 12;
 
@@ -30,14 +31,17 @@ pub(super) enum Verdict {
 #[derive(Debug)]
 pub(super) struct Trial {
     sent: u32,
-    /// Numbers that were not answered yet.
-    open: Vec<u64>,
+    /// Numbers that were not answered yet, and when they were sent.
+    open: Vec<(u64, Instant)>,
+    /// The longest that an answer took.
+    longest: Option<Duration>,
     next_at: Instant,
+    last: Instant,
 }
 
 impl Trial {
     pub(super) fn new(now: Instant) -> Self {
-        Self { sent: 0, open: Vec::new(), next_at: now }
+        Self { sent: 0, open: Vec::new(), longest: None, next_at: now, last: now }
     }
 
     /// When there is something to do.
@@ -52,14 +56,25 @@ impl Trial {
 
     /// It was, with this number.
     pub(super) fn sent(&mut self, number: u64, now: Instant) {
-        self.open.push(number);
+        self.open.push((number, now));
         self.sent += 1;
-        self.next_at = now + if self.sent < PACKETS { PAUSE } else { ANSWERS };
+        self.last = now;
+        self.next_at = now + if self.sent < PACKETS { PAUSE } else { self.waits() };
+    }
+
+    /// How long answers may take.
+    fn waits(&self) -> Duration {
+        self.longest.map_or(ANSWERS, |longest| (4 * longest).clamp(LEAST, ANSWERS))
     }
 
     /// The peer has heard this number.
-    pub(super) fn on_answer(&mut self, number: u64) {
-        self.open.retain(|open| *open != number);
+    pub(super) fn on_answer(&mut self, number: u64, now: Instant) {
+        let Some(at) = self.open.iter().position(|(open, _)| *open == number) else { return };
+        let (_, sent) = self.open.swap_remove(at);
+        self.longest = self.longest.max(Some(now.duration_since(sent)));
+        if self.sent == PACKETS {
+            self.next_at = self.last + self.waits();
+        }
     }
 
     /// What came out of it, once it is over.
@@ -73,9 +88,9 @@ impl Trial {
         })
     }
 
-    /// When the next may begin.
-    pub(super) fn again_at(now: Instant) -> Instant {
-        now + AGAIN
+    /// When the next may begin, where nothing gets lost, or nothing comes through.
+    pub(super) fn again_at(is_closed: bool, now: Instant) -> Instant {
+        now + AGAIN[usize::from(is_closed)]
     }
 }
 
@@ -83,30 +98,34 @@ impl Trial {
 mod tests {
     use super::*;
 
-    fn tried(answers: impl Fn(u64) -> bool) -> Verdict {
+    fn tried(answers: impl Fn(u64) -> bool) -> (Verdict, u128) {
         let mut now = Instant::now();
+        let begin = now;
         let mut trial = Trial::new(now);
         for number in 8.. {
             if let Some(verdict) = trial.verdict(now) {
-                return verdict;
+                return (verdict, (now - begin).as_millis());
             }
             if trial.is_due(now) {
                 trial.sent(number, now);
             }
             if answers(number) {
-                trial.on_answer(number);
-                trial.on_answer(number);
+                trial.on_answer(number, now);
+                trial.on_answer(number, now);
             }
-            now = now.max(trial.wake_at());
+            if trial.verdict(now).is_none() {
+                now = now.max(trial.wake_at());
+            }
         }
         unreachable!("it ends")
     }
 
     #[test]
     fn a_way_is_judged_by_what_comes_back() {
-        assert_eq!(tried(|_| true), Verdict::Lossless);
-        assert_eq!(tried(|_| false), Verdict::Closed);
-        assert_eq!(tried(|number| number != 9), Verdict::Lossy(1));
-        assert_eq!(tried(|number| number % 3 > 0), Verdict::Lossy(2));
+        // Sent for 23 pauses of 4 ms, then waited for.
+        assert_eq!(tried(|_| true), (Verdict::Lossless, 92));
+        assert_eq!(tried(|_| false), (Verdict::Closed, 92 + 1000));
+        assert_eq!(tried(|number| number != 9), (Verdict::Lossy(1), 92 + 50));
+        assert_eq!(tried(|number| number % 3 > 0), (Verdict::Lossy(2), 92 + 50));
     }
 }

@@ -203,26 +203,7 @@ impl EventLoop {
         match event {
             SwarmEvent::NewListenAddr { address, .. } => self.on_listening(address).await,
             SwarmEvent::ConnectionEstablished { peer_id, endpoint, .. } => {
-                if plausible::is_here(endpoint.get_remote_address()) {
-                    self.here.insert(peer_id);
-                }
-                if let Some(machine) = plausible::machine(endpoint.get_remote_address()) {
-                    self.machines.insert(peer_id, machine);
-                }
-                if let ConnectedPoint::Dialer { address, .. } = &endpoint {
-                    self.called.insert(peer_id);
-                    self.book.name(address, peer_id, Instant::now());
-                    self.strangers.understood(address);
-                } else {
-                    self.called.remove(&peer_id);
-                }
-                if self.is_relay(&peer_id) {
-                    self.places.reached(Instant::now());
-                }
-                // One of the two opens the conversation; the other only if that does not happen, when its time has come.
-                if self.book.calls(&peer_id) {
-                    self.greet(peer_id);
-                }
+                self.on_connected(peer_id, &endpoint);
             }
             SwarmEvent::ConnectionClosed { peer_id, num_established: 0, .. } => {
                 self.machines.remove(&peer_id);
@@ -260,6 +241,29 @@ impl EventLoop {
                 }
             }
             _ => {}
+        }
+    }
+
+    fn on_connected(&mut self, peer_id: PeerId, endpoint: &ConnectedPoint) {
+        if plausible::is_here(endpoint.get_remote_address()) {
+            self.here.insert(peer_id);
+        }
+        if let Some(machine) = plausible::machine(endpoint.get_remote_address()) {
+            self.machines.insert(peer_id, machine);
+        }
+        if let ConnectedPoint::Dialer { address, .. } = endpoint {
+            self.called.insert(peer_id);
+            self.book.name(address, peer_id, Instant::now());
+            self.strangers.understood(address);
+        } else {
+            self.called.remove(&peer_id);
+        }
+        if self.is_relay(&peer_id) {
+            self.places.reached(Instant::now());
+        }
+        // One of the two opens the conversation; the other only if that does not happen, when its time has come.
+        if self.book.calls(&peer_id) {
+            self.greet(peer_id);
         }
     }
 

@@ -140,10 +140,13 @@ impl Default for Missed {
 }
 
 impl Missed {
-    fn on_frame(&self, frame: &Frame) {
-        if matches!(frame, Frame::Message(message) if matches!(message.body, Body::Nudge)) {
+    /// Whether the peer asks with it.
+    fn on_frame(&self, frame: &Frame) -> bool {
+        let asks = matches!(frame, Frame::Message(message) if matches!(message.body, Body::Nudge));
+        if asks {
             self.0.send_replace(Some(Instant::now()));
         }
+        asks
     }
 
     fn lately(&self) -> bool {
