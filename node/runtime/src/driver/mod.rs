@@ -412,11 +412,11 @@ impl Driver {
     fn is_over(&self) -> bool {
         let Stage::Running(session) = &self.stage else { return false };
         let Some(since) = session.done.filter(|_| !self.stays) else { return false };
+        // Who has left is not asked any more: the others have decided so, and go on by their own words.
+        let linger = if session.has_left() { FAREWELL } else { LINGER };
         let passed = since.elapsed();
-        // Whom the others have let go knows nothing that a quorum of them does not.
-        let most = if session.leaves { FAREWELL } else { LINGER };
         session.is_over()
-            || passed >= most
+            || passed >= linger
             || (passed >= FAREWELL && session.is_over_for(|peer| self.links.contains_key(peer)))
     }
 

@@ -17,6 +17,8 @@ pub(super) struct Names {
     said: BTreeMap<PeerId, String>,
     /// How often each has said another name.
     changed: BTreeMap<PeerId, u32>,
+    /// Everybody in the swarm file.
+    pinned: Vec<PeerId>,
 }
 
 /// So many names of one member are written down: nobody fills the log by calling itself something else again and again.
@@ -26,16 +28,18 @@ impl Names {
     pub(super) fn of(roster: &[Member], (me, declared): (PeerId, &Declared)) -> Self {
         let agreed = roster.iter().filter_map(|member| Some((member.peer, member.name.clone()?)));
         let said = declared.name.clone().map(|name| (me, name));
-        Self { agreed: agreed.collect(), said: said.into_iter().collect(), changed: BTreeMap::new() }
+        let pinned = roster.iter().map(|member| member.peer).collect();
+        Self { agreed: agreed.collect(), said: said.into_iter().collect(), changed: BTreeMap::new(), pinned }
     }
 
     pub(super) fn get(&self, peer: &PeerId) -> Option<&String> {
         self.agreed.get(peer).or_else(|| self.said.get(peer))
     }
 
-    /// Names that all agreed on.
-    pub(super) fn agreed(&self) -> impl Iterator<Item = (&PeerId, &String)> {
-        self.agreed.iter()
+    /// Everybody in the swarm file, by name or else by identity.
+    pub(super) fn pinned(&self) -> impl Iterator<Item = (&PeerId, String)> {
+        let named = |peer| self.agreed.get(peer).cloned().unwrap_or_else(|| peer.to_string());
+        self.pinned.iter().map(move |peer| (peer, named(peer)))
     }
 
     /// Whether that was news.

@@ -70,11 +70,11 @@ impl Driver {
         Ok(())
     }
 
-    /// Who is not here, by name where the swarm file has names.
+    /// Who is not here, each of them where the swarm file says who they are.
     fn missing(&self) -> String {
         let here = |peer: &PeerId| *peer == self.me || self.links.contains_key(peer);
         let absent: Vec<String> =
-            self.names.agreed().filter(|(peer, _)| !here(peer)).map(|(_, name)| name.clone()).collect();
+            self.names.pinned().filter(|(peer, _)| !here(peer)).map(|(_, name)| name).collect();
         let more = self.members.saturating_sub(self.links.len() + 1);
         let of = self.members;
         let members = if more == 1 { "member" } else { "members" };

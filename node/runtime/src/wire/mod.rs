@@ -9,7 +9,7 @@ mod frame;
 mod header;
 mod stream;
 
-pub use frame::{Card, Frame, Greeting, Known, Refusal, Standing};
+pub use frame::{Card, DatagramKey, Doorway, Frame, Greeting, Known, Refusal, Standing};
 pub use stream::{read_frame, write_frame};
 pub(crate) use stream::{read_head, read_numbers};
 
