@@ -24,6 +24,10 @@ const MOST_CANDIDATES: usize = 24;
 pub(super) type Histogram = Vec<(f64, f64)>;
 
 impl Forecast for RoundsSettings {
+    fn releases(&self, shape: &Shape) -> Result<u64, PlanError> {
+        Ok(u64::from(self.most_drawn(shape).max(1)))
+    }
+
     fn noise(
         &self,
         question: &Question<'_>,
@@ -77,7 +81,7 @@ impl Forecast for RoundsSettings {
 impl RoundsSettings {
     fn masked<'a>(&self, masks: &'a MaskSettings, shape: &Shape) -> Masked<'a> {
         let (chance, look_chance) = (self.split_chance(shape.nodes), self.look_chance());
-        Masked { masks, chance, looks: self.looks, look_chance }
+        Masked { masks, drawn: self.times_drawn(shape), chance, looks: self.looks, look_chance }
     }
 }
 
