@@ -19,7 +19,7 @@ pub enum Flaw {
     Opened(PeerIx),
     /// Words travel as single-precision numbers, which hold 24 bits of them.
     AsReals,
-    /// Steps of the grid are so small that a total has no room: words are [`TOO_FINE`] times as large as they should be.
+    /// Steps of the grid are so small that a total has no room: words are 2²⁴ times as large as they should be.
     TooFine,
 }
 
