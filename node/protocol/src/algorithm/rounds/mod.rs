@@ -272,7 +272,8 @@ impl Rounds {
             None => true,
         };
         if !is_drawn(&core.me) {
-            return self.add_nothing(core);
+            // Under masks its noise is counted on all the same.
+            return self.add_no_data(core);
         }
         let among = match &drawn {
             Some(_) => self.members.iter().copied().filter(is_drawn).collect(),

@@ -25,6 +25,10 @@ const MOST_CANDIDATES: usize = 24;
 pub(super) type Histogram = Vec<(f64, f64)>;
 
 impl Forecast for RoundsSettings {
+    fn releases(&self, shape: &Shape) -> Result<u64, PlanError> {
+        Ok(u64::from(self.most_drawn(shape).max(1)))
+    }
+
     fn noise(
         &self,
         question: &Question<'_>,
@@ -79,7 +83,8 @@ impl RoundsSettings {
     fn masked<'a>(&self, masks: &'a MaskSettings, shape: &Shape) -> Masked<'a> {
         let (chance, look_chance) = (self.split_chance(shape.nodes), self.look_chance());
         let spare = self.proved.as_ref().map_or(0, |_| proved::SPARE);
-        Masked { masks, chance, looks: self.looks, look_chance, spare }
+        let drawn = self.times_drawn(shape);
+        Masked { masks, drawn, chance, looks: self.looks, look_chance, spare }
     }
 }
 

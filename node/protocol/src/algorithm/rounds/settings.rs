@@ -11,6 +11,8 @@ use super::masks::{Hidden, LookTerms, Looks, MaskGraph, MaskSettings, MaskedFold
 use super::proved;
 use super::robust::{Pool, Robust, RobustFold};
 use crate::PeerIx;
+use crate::account::Shape;
+use crate::account::plan::MOST_NODES;
 use crate::agreement::{Charter, Credentials};
 use crate::algorithm::Fold;
 use crate::config::{Config, ExchangeKind, Masking, PrivacyConfig, Proofs};
@@ -230,6 +232,24 @@ impl RoundsSettings {
         let order = shuffled_order(key, DRAW | u64::from(round), members);
         order.into_iter().take(sample).for_each(|at| drawn[at as usize] = true);
         Some(drawn)
+    }
+
+    /// Rounds of an undisturbed run to which the member contributes that is drawn most often; all, where rosters are so large that nobody counts.
+    pub(crate) fn most_drawn(&self, shape: &Shape) -> u32 {
+        self.times_drawn(shape).into_iter().max().unwrap_or(shape.rounds)
+    }
+
+    /// To how many rounds of an undisturbed run each member contributes; empty where that is all of them, or not counted.
+    pub(super) fn times_drawn(&self, shape: &Shape) -> Vec<u32> {
+        if self.sample.is_none_or(|sample| sample >= shape.nodes) || shape.nodes > MOST_NODES {
+            return Vec::new();
+        }
+        let mut times = vec![0; shape.nodes];
+        for round in 0..shape.rounds {
+            let drawn = self.drawn(&shape.key, round, shape.nodes).unwrap_or_default();
+            times.iter_mut().zip(drawn).for_each(|(times, drawn)| *times += u32::from(drawn));
+        }
+        times
     }
 
     /// Whether the model after so many of all rounds is one of those that are averaged, and the how-manieth.

@@ -135,12 +135,14 @@ impl WalkFold {
     /// before, by everybody's lines.
     fn is_whole(&self, branch: Branch) -> bool {
         let Some(own) = self.hops.get(&branch) else { return false };
-        let begin = self.forks.get(&branch).and_then(|origin| Some((origin.first.checked_sub(1)?, origin.node)));
+        let begin =
+            self.forks.get(&branch).and_then(|origin| Some((origin.first.checked_sub(1)?, origin.node)));
         let holders = begin.into_iter().chain(own.iter().map(|(hop, (node, _))| (*hop, *node)));
         let next = own.keys().skip(usize::from(begin.is_none()));
         holders.zip(next).all(|((hop, holder), next)| {
             let senders = self.senders.get(&(branch, *next));
-            hop.checked_add(1) == Some(*next) && senders.is_none_or(|from| from.iter().all(|from| *from == holder))
+            hop.checked_add(1) == Some(*next)
+                && senders.is_none_or(|from| from.iter().all(|from| *from == holder))
         })
     }
 }
@@ -224,7 +226,8 @@ impl Fold for WalkFold {
             return Err("the update is not certified to be non-expansive");
         }
         let branches = self.branches().ok_or(APART)?;
-        let priced = coalitions.iter().map(|watchers| walk::loss_of_branches(&branches, shape.nodes, watchers));
+        let priced =
+            coalitions.iter().map(|watchers| walk::loss_of_branches(&branches, shape.nodes, watchers));
         let units: Result<Vec<Vec<f64>>, NetworkError> = priced.collect();
         Ok((units.map_err(|_| NOTHING_ELSE)?, "walk"))
     }

@@ -1,4 +1,7 @@
-//! Noise for masked rounds: every round of an undisturbed run costs 1/(n − c), so there is nothing to search for but the noise.
+//! Noise for masked rounds: every round of an undisturbed run to which a member adds data costs it 1/(n − c), so there is nothing to search for but the noise. Who is not
+//! drawn for a round adds noise to it and no data, which costs nothing; that it was not drawn is public, and counted as such.
+
+use std::collections::BTreeMap;
 
 use privacy::{gdp, rdp};
 
@@ -15,6 +18,8 @@ const TABLE: f64 = 1.002;
 /// Masked rounds before they are run.
 pub(in crate::algorithm::rounds) struct Masked<'a> {
     pub(in crate::algorithm::rounds) masks: &'a MaskSettings,
+    /// To how many rounds each member adds data; empty where that is all of them.
+    pub(in crate::algorithm::rounds) drawn: Vec<u32>,
     /// What goes into δ where rosters have a sparse graph.
     pub(in crate::algorithm::rounds) chance: f64,
     pub(in crate::algorithm::rounds) looks: Option<Looks>,
@@ -39,6 +44,11 @@ impl Masked<'_> {
         joined(leverage(shape.nodes, watchers), self.looks.map_or(0.0, |looks| looks.part()))
     }
 
+    /// Rounds to which the member adds data that adds them to most.
+    fn most(&self, shape: &Shape) -> u32 {
+        self.drawn.iter().copied().max().unwrap_or(shape.rounds).max(1)
+    }
+
     /// What is left of δ.
     fn delta(&self, shape: &Shape, looks: bool) -> f64 {
         shape.delta - self.chance - if looks { self.look_chance } else { 0.0 }
@@ -61,8 +71,8 @@ impl Masked<'_> {
         (epsilon, scope): (f64, Scope),
     ) -> Result<Option<Found>, PlanError> {
         let shape = question.shape;
-        let (delta, rounds) =
-            (self.delta(shape, self.looks.is_some()), f64::from(shape.rounds.max(1) + self.spare));
+        let rounds = f64::from(self.most(shape) + self.spare);
+        let delta = self.delta(shape, self.looks.is_some());
         let leverage = self.leverage(shape, scope);
         let name = named_against(epsilon, shape.delta, scope, self.masks.colluders);
         let look = self.look(shape);
@@ -93,8 +103,8 @@ impl Masked<'_> {
         local: f64,
     ) -> Result<Figures, PlanError> {
         let kind = ReleaseKind::of(&shape.release);
-        let rounds = u64::from(shape.rounds.max(1));
-        let towards = |watchers: usize| -> Result<f64, PlanError> {
+        let towards = |watchers: usize, rounds: u32| -> Result<f64, PlanError> {
+            let rounds = u64::from(rounds);
             let leverage = self.towards(shape, watchers);
             let tossed = self.looks.map_or(0.0, |looks| looks.tossed as f64 * looks.price(shape.nodes));
             let always = self.looks.is_some_and(|looks| looks.always);
@@ -113,14 +123,29 @@ impl Masked<'_> {
             };
             Ok(with.min(gaussian).min(local))
         };
-        let one = towards(1)?;
+        let most = self.most(shape);
+        let worst = towards(1, most)?;
         Ok(Figures {
             analysis: "masked".into(),
-            worst: one,
-            mean: one,
-            coalition: Some((self.masks.colluders, towards(self.masks.colluders)?)),
+            worst,
+            mean: self.mean(worst, |rounds| towards(1, rounds))?,
+            coalition: Some((self.masks.colluders, towards(self.masks.colluders, most)?)),
             local,
         })
+    }
+
+    /// The mean over members, who are not all drawn as often.
+    fn mean(&self, worst: f64, one: impl Fn(u32) -> Result<f64, PlanError>) -> Result<f64, PlanError> {
+        let mut counts: BTreeMap<u32, f64> = BTreeMap::new();
+        self.drawn.iter().for_each(|&times| *counts.entry(times).or_insert(0.0) += 1.0);
+        if counts.is_empty() {
+            return Ok(worst);
+        }
+        let mut total = 0.0;
+        for (&times, &members) in &counts {
+            total += members * if times == 0 { 0.0 } else { one(times)? };
+        }
+        Ok(total / self.drawn.len() as f64 * (1.0 + UP))
     }
 
     /// The rule by which a node keeps to ε in a scope, and how many rounds fit.

@@ -33,6 +33,13 @@ impl Masks {
             Self::DangerPretended => None,
         }
     }
+
+    fn bared(&self) -> Option<&Bared> {
+        match self {
+            Self::DangerBared(_, bared) => Some(bared),
+            Self::Real(_) | Self::DangerPretended => None,
+        }
+    }
 }
 
 /// What is opened about a round, but for its sums.
@@ -171,6 +178,9 @@ impl Wearing {
     ) -> Option<(Words, Opening)> {
         let of = Use { round, model, mechanism };
         let mut words = noisy.into_words();
+        if let Some(bared) = self.masks.bared() {
+            words = bared.before_masks(&words);
+        }
         let mut zeros = check::zeros(words.size());
         check::append_count(&mut words, has_data);
         let mut opening = Opening { has_data, ..Opening::new(&of, &self.unmasked) };
@@ -191,7 +201,8 @@ impl Wearing {
             (Masks::Real(_) | Masks::DangerBared(..), None) => return None,
         }
         words.extend(zeros.centred());
-        Some((words, opening))
+        let sent = self.masks.bared().map(|bared| bared.sent(&words));
+        Some((sent.unwrap_or(words), opening))
     }
 
     /// What names a round in proofs, and the keys from which masks are made in it, for each with whom this member shares one; `None` where there are no pads.
@@ -238,13 +249,13 @@ impl Wearing {
         parameters + on.behind + check::CHECK_WORDS
     }
 
-    /// The mean of a total, or without a divisor the total itself, and how many added data; `None` where the total is void.
+    /// The mean of a total, or without a divisor the total itself, and how many of those who may have added data; `None` where the total is void.
     pub(in crate::algorithm::rounds) fn mean(
         total: &Words,
-        members: usize,
+        contributors: usize,
         on: &OnGrid,
     ) -> Option<(Vec<f32>, u32)> {
-        let count = check::count(total, members)?;
+        let count = check::count(total, contributors)?;
         let scale = on.divisor.map_or(1.0, |divisor| divisor * f64::from(count.max(1)));
         let numbers = total.len() - check::CHECK_WORDS - on.behind;
         Some((on.mechanism.grid().means(total, numbers, scale), count))
