@@ -109,7 +109,7 @@ fn row(comma: bool) -> impl Strategy<Value = [String; 6]> {
 /// Something that may stand where a record stood: nothing, a row that is written otherwise, a row with anything in its free text, or any bytes.
 fn instead(delimiter: u8) -> impl Strategy<Value = Vec<u8>> {
     let sign = char::from(delimiter);
-    let fields = |fields: Vec<String>| fields.join(&sign.to_string()).into_bytes();
+    let fields = move |fields: Vec<String>| fields.join(&sign.to_string()).into_bytes();
     let bytes = || {
         let byte = prop_oneof![3 => prop::sample::select(&b"\",;\n\r\0.09a\t|"[..]), 1 => any::<u8>()];
         prop::collection::vec(byte, 0..12)

@@ -31,6 +31,7 @@ fn as_long_as_a_frame(net: &Net, member: PeerIx) -> Standing {
         trouble: None,
         opened: Some(opened),
         shown: None,
+        unproved: Vec::new(),
     };
     Standing { rounds: vec![record], ..net.reports[member as usize].clone() }
 }
@@ -93,7 +94,15 @@ fn standings_are_as_long_as_their_members_have_reason_to() {
     let record = |steps: u32| {
         let step = |step| super::super::records::StepRecord { step, partner: 1, sent: None, heard: None };
         let steps = (0..steps).map(step).collect();
-        RoundRecord { round: 1, steps, total: None, trouble: None, opened: None, shown: None }
+        RoundRecord {
+            round: 1,
+            steps,
+            total: None,
+            trouble: None,
+            opened: None,
+            shown: None,
+            unproved: Vec::new(),
+        }
     };
     assert!(said(&|_| {}) && said(&|it| it.rounds = vec![record(64)]));
     assert!(!said(&|it| it.rounds = vec![record(65)]));
