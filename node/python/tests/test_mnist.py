@@ -15,6 +15,8 @@ import pytest
 import murmuration as mm
 
 NODES, ROUNDS, BATCH, CLIP, RATE, EPSILON, DELTA = 8, 120, 64, 1.0, 2.0, 3.0, 1e-5
+#: The result is the mean of the models of the last quarter: it costs nothing, and single models of this network move by points from round to round under noise.
+AVERAGE = 0.25
 
 
 @pytest.fixture(scope="module")
@@ -112,7 +114,8 @@ def judged(torch, params, test):
 def test_records_of_eight_are_learnt_as_well_as_by_opacus_at_the_same_epsilon(torch, mnist, alone, tmp_path):
     (train, test), (accuracy_alone, sigma) = mnist, alone
     make = lambda node: mm.torch.Rows(network(torch), torch.nn.functional.cross_entropy, shard(torch, train, node))  # noqa: E731
-    wanted = settings(torch, tmp_path, rounds=ROUNDS, batch_size=BATCH, **{"privacy.epsilon": EPSILON, "privacy.masking": "pairwise"})
+    more = {"privacy.epsilon": EPSILON, "privacy.masking": "pairwise", "average": AVERAGE}
+    wanted = settings(torch, tmp_path, rounds=ROUNDS, batch_size=BATCH, **more)
     run = mm.simulate(set=wanted, trainer=make)
     ours, worst = judged(torch, run.model, test), run.result.privacy["worst"]
     print(f"records: eight nodes {ours:.1f} %, {worst['analysis']} ε {worst['epsilon']:.3f}; Opacus {accuracy_alone:.1f} %, noise {sigma:.3f}")
@@ -178,7 +181,7 @@ def test_whole_nodes_are_learnt_as_well_as_by_a_curator_with_opacus_at_the_same_
 
 
 def test_eight_real_nodes_learn_what_the_simulation_says(torch, mnist, alone, tmp_path, program):
-    """Noise of real nodes is drawn anew each time: over seeds the simulation gives 94.1 ± 0.3 %, so that the bound fails a sound build less than once in a hundred runs."""
+    """Noise of real nodes is drawn anew each time: two seeds of the simulation gave 93.7 and 93.9 %, and Opacus 94.4 %."""
     import json
     import threading
 
@@ -188,6 +191,7 @@ def test_eight_real_nodes_learn_what_the_simulation_says(torch, mnist, alone, tm
     first = tmp_path / "init.safetensors"
     mm.save_initial(first, mm.torch.initial(network(torch)))
     more = {"rounds": ROUNDS, "batch_size": BATCH, "partition.min_size": 7500, "learning_rate": RATE, "model.initial": f'"{first}"'}
+    more["average"] = AVERAGE
     private = {"privacy.epsilon": EPSILON, "privacy.clip_norm": CLIP, "privacy.delta": DELTA, "timeouts.silence": "120s"}
     file, ports = swarm(program, tmp_path, NODES, **more, **private), [free_port() for _ in range(NODES)]
     loss, options = torch.nn.functional.cross_entropy, lambda at: meeting(ports, ports[at])  # noqa: E731
