@@ -185,7 +185,7 @@ impl Driver {
         let (members, numbers) = (swarm.nodes, setup.settings.initial.len().max(asking.numbers()));
         let most = setup.settings.algorithm.most_numbers(setup.settings.initial.len(), members);
         let bench = Bench { work: setup.door.clone(), noise, kept: Kept::load(&state)? };
-        let waiting = Waiting::new(&peers, mdns, setup.settings.timeouts.give_up);
+        let waiting = Waiting::new((&peers, &swarm.roster, me), mdns, setup.settings.timeouts.give_up);
         let names = Names::of(&swarm.roster, (me, &declared));
         let common = (swarm.config.as_str(), &swarm.renewal_digests()[..]);
         let (digest, config) = terms::terms(&setup, common, message_noise.is_private());

@@ -142,10 +142,10 @@ pub(crate) fn five_of_which_one_loses(percent: u32, rounds: u32, flags: &[&str])
 
 #[test]
 fn a_host_that_loses_a_fifth_of_all_packets_is_in_every_round() {
-    five_of_which_one_loses(20, 400, &[]);
+    five_of_which_one_loses(20, 200, &[]);
 }
 
 #[test]
 fn a_host_that_loses_two_fifths_of_all_packets_is_in_every_round() {
-    five_of_which_one_loses(40, 300, &[]);
+    five_of_which_one_loses(40, 150, &[]);
 }

@@ -135,7 +135,7 @@ impl Beside {
 
     /// A frame came by the stream that was tried as datagrams.
     pub(in crate::network) fn on_again(&self, number: u64, bytes: Vec<u8>) {
-        self.lock().whole.on_again(number, bytes);
+        self.lock().whole.on_again(number, bytes, Instant::now());
         self.stir.notify_one();
     }
 
@@ -217,14 +217,14 @@ impl Beside {
 
     pub(super) fn is_ready(&self) -> bool {
         let inner = self.lock();
-        inner.whole.is_ready(inner.streamed)
+        inner.whole.is_ready(inner.streamed, Instant::now())
     }
 
     /// The next frame that is whole, in order.
     pub(super) fn give(&self) -> Option<Vec<u8>> {
         let mut inner = self.lock();
         let streamed = inner.streamed;
-        inner.whole.give(streamed)
+        inner.whole.give(streamed, Instant::now())
     }
 
     /// The first of those that were given was used.
@@ -254,7 +254,7 @@ impl Inner {
     }
 
     fn is_settled(&self) -> bool {
-        self.whole.is_settled() && !self.whole.is_ready(self.streamed)
+        self.whole.is_settled() && !self.whole.is_ready(self.streamed, Instant::now())
     }
 
     fn speaks(&self) -> bool {
@@ -295,7 +295,7 @@ impl Inner {
         if heard.newest == 0 && self.asked.len() < ASKED {
             self.asked.push(number);
         }
-        packet.piece.iter().for_each(|piece| self.whole.on_piece(piece));
+        packet.piece.iter().for_each(|piece| self.whole.on_piece(piece, now));
     }
 
     /// When there is something to do, if there is.
@@ -306,7 +306,9 @@ impl Inner {
             _ => None,
         };
         let alive = self.said + ALIVE;
-        Some([trial, self.sending.wake_at()].into_iter().flatten().fold(alive, Instant::min))
+        // What is ready waits for room, and not for time.
+        let ready = self.whole.ready_at(self.streamed).filter(|at| *at > Instant::now());
+        Some([trial, self.sending.wake_at(), ready].into_iter().flatten().fold(alive, Instant::min))
     }
 
     /// The datagrams that are due.

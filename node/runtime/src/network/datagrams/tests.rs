@@ -134,12 +134,12 @@ async fn everything_comes_once_and_in_order_where_two_fifths_are_lost() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn neither_the_stream_nor_datagrams_overtake_each_other() {
+async fn datagrams_wait_for_the_stream_a_moment_and_the_stream_for_datagrams() {
     let (mut ends, mut lost) = lossy(0.2).await;
     let long = frame(1, 100_000);
     assert_eq!(ends[0].beside.take(&long).await.unwrap(), Way::Stream(Vec::new()));
     assert_eq!(ends[0].beside.take(&frame(2, 10)).await.unwrap(), Way::Datagrams);
-    for _ in 0..100 {
+    for _ in 0..30 {
         carry(&mut ends, &mut lost).await;
     }
     assert!(ends[1].used.is_empty(), "the long one has not come yet");
@@ -157,6 +157,17 @@ async fn neither_the_stream_nor_datagrams_overtake_each_other() {
     }
     assert_eq!(ends[1].used, [bytes(&frame(2, 10))]);
     assert_eq!(ends[0].beside.take(&long).now_or_never().unwrap().unwrap(), Way::Stream(Vec::new()));
+    // This one hangs in the stream: it is waited for once.
+    let mut waits = Vec::new();
+    for round in [3, 4] {
+        assert_eq!(ends[0].beside.take(&frame(round, 10)).await.unwrap(), Way::Datagrams);
+        let before = Instant::now();
+        while ends[1].used.len() + 1 < round as usize {
+            carry(&mut ends, &mut || false).await;
+        }
+        waits.push(before.elapsed().as_millis());
+    }
+    assert!((50..60).contains(&waits[0]) && waits[1] < 5, "{waits:?}");
 }
 
 #[tokio::test(start_paused = true)]

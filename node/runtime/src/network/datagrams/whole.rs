@@ -1,8 +1,15 @@
 //! Frames made of the pieces that come in, given on in order and once.
 
 use std::collections::BTreeMap;
+use std::time::Duration;
+
+use tokio::time::Instant;
 
 use super::packet::{Heard, PIECE, Piece, WINDOW};
+
+/// A frame that is whole waits so long for what the stream brings before it. Messages may overtake each other, as they do in the simulator, and those that a stream holds up
+/// may be held up for many seconds; but mostly they are only a moment behind.
+const STREAM: Duration = Duration::from_millis(50);
 
 /// A frame of which something is here.
 #[derive(Debug)]
@@ -13,6 +20,8 @@ struct Part {
     bytes: Vec<u8>,
     /// Bytes of the last piece.
     last: usize,
+    /// Since when it is whole.
+    since: Instant,
 }
 
 impl Part {
@@ -28,13 +37,15 @@ pub(super) struct Whole {
     used: u64,
     /// The first frame that was not given on.
     given: u64,
+    /// Frames of the stream that are not waited for any more.
+    overtaken: u64,
     parts: BTreeMap<u64, Part>,
     pub(super) newest: u64,
 }
 
 impl Whole {
     /// A piece; what is used already, or too far ahead, is dropped.
-    pub(super) fn on_piece(&mut self, piece: &Piece) {
+    pub(super) fn on_piece(&mut self, piece: &Piece, now: Instant) {
         if piece.frame < self.given || piece.frame >= self.used.saturating_add(WINDOW) {
             return;
         }
@@ -44,6 +55,7 @@ impl Whole {
             have: 0,
             bytes: vec![0; usize::from(piece.count) * PIECE],
             last: PIECE,
+            since: now,
         });
         // Two that do not agree come from a peer that cannot count: the first is as good as the second.
         if part.count != piece.count || part.have >> piece.index & 1 == 1 {
@@ -55,15 +67,16 @@ impl Whole {
             part.last = piece.bytes.len();
         }
         part.have |= 1 << piece.index;
+        part.since = now;
     }
 
     /// A frame that came by the stream after all.
-    pub(super) fn on_again(&mut self, frame: u64, bytes: Vec<u8>) {
+    pub(super) fn on_again(&mut self, frame: u64, bytes: Vec<u8>, now: Instant) {
         let is_whole = self.parts.get(&frame).is_some_and(Part::is_whole);
         if frame >= self.given && frame < self.used.saturating_add(WINDOW) && !is_whole {
             let last = bytes.len();
             // What comes by the stream comes after all that was said there before.
-            self.parts.insert(frame, Part { after: 0, count: 1, have: 1, bytes, last });
+            self.parts.insert(frame, Part { after: 0, count: 1, have: 1, bytes, last, since: now });
         }
     }
 
@@ -75,17 +88,24 @@ impl Whole {
         Heard { next: self.used, newest: self.newest, parts: self.parts.iter().map(part).collect() }
     }
 
-    /// Whether the next frame is whole, and everything before it of the stream, of which so many frames have come.
-    pub(super) fn is_ready(&self, streamed: u64) -> bool {
-        self.parts.get(&self.given).is_some_and(|part| part.is_whole() && part.after <= streamed)
+    /// When the next frame may be given on, where it is whole; so many frames of the stream have come.
+    pub(super) fn ready_at(&self, streamed: u64) -> Option<Instant> {
+        let part = self.parts.get(&self.given).filter(|part| part.is_whole())?;
+        let in_order = part.after <= streamed.max(self.overtaken);
+        Some(part.since + if in_order { Duration::ZERO } else { STREAM })
+    }
+
+    pub(super) fn is_ready(&self, streamed: u64, now: Instant) -> bool {
+        self.ready_at(streamed).is_some_and(|at| at <= now)
     }
 
     /// The next frame, where it is ready.
-    pub(super) fn give(&mut self, streamed: u64) -> Option<Vec<u8>> {
-        if !self.is_ready(streamed) {
+    pub(super) fn give(&mut self, streamed: u64, now: Instant) -> Option<Vec<u8>> {
+        if !self.is_ready(streamed, now) {
             return None;
         }
         let part = self.parts.get_mut(&self.given)?;
+        self.overtaken = self.overtaken.max(part.after);
         let mut bytes = std::mem::take(&mut part.bytes);
         bytes.truncate((usize::from(part.count) - 1) * PIECE + part.last);
         self.given += 1;
