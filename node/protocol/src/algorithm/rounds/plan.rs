@@ -79,7 +79,7 @@ impl RoundsSettings {
     fn masked<'a>(&self, masks: &'a MaskSettings, shape: &Shape) -> Masked<'a> {
         let (chance, look_chance) = (self.split_chance(shape.nodes), self.look_chance());
         let spare = self.proved.as_ref().map_or(0, |_| proved::SPARE);
-        Masked { masks, chance, looks: self.looks, look_chance, spare }
+        Masked { masks, chance, looks: self.looks, look_chance, spare, lost: self.hostile }
     }
 }
 

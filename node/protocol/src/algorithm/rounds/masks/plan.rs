@@ -22,16 +22,30 @@ pub(in crate::algorithm::rounds) struct Masked<'a> {
     pub(in crate::algorithm::rounds) look_chance: f64,
     /// Rounds beside those of the run for which there is room: attempts that come to nothing.
     pub(in crate::algorithm::rounds) spare: u32,
+    /// Members that may be out of these.
+    pub(in crate::algorithm::rounds) lost: usize,
 }
 
 impl Masked<'_> {
     /// The leverage of one round in this scope, with all nodes there: any c together for the worst case, one member on average.
     pub(in crate::algorithm::rounds) fn leverage(&self, shape: &Shape, scope: Scope) -> f64 {
+        self.leverage_among(shape.nodes, scope)
+    }
+
+    fn leverage_among(&self, members: usize, scope: Scope) -> f64 {
         match scope {
             Scope::Local => 1.0,
-            Scope::Worst => leverage(shape.nodes, self.masks.colluders),
-            Scope::Mean => leverage(shape.nodes, 1),
+            Scope::Worst => leverage(members, self.masks.colluders),
+            Scope::Mean => leverage(members, 1),
         }
+    }
+
+    /// Rounds for which there is room, in those of all nodes: with fewer members each hides less.
+    fn rounds(&self, shape: &Shape, scope: Scope) -> f64 {
+        let rounds = f64::from(shape.rounds.max(1));
+        let left = shape.nodes.saturating_sub(self.lost);
+        let dearer = self.leverage_among(left, scope) / self.leverage(shape, scope);
+        if self.spare > 0 { rounds + f64::from(self.spare) * dearer } else { rounds }
     }
 
     /// What is left of δ.
@@ -54,8 +68,7 @@ impl Masked<'_> {
         (epsilon, scope): (f64, Scope),
     ) -> Result<Option<Found>, PlanError> {
         let shape = question.shape;
-        let (delta, rounds) =
-            (self.delta(shape, self.looks.is_some()), f64::from(shape.rounds.max(1) + self.spare));
+        let (delta, rounds) = (self.delta(shape, self.looks.is_some()), self.rounds(shape, scope));
         let leverage = self.leverage(shape, scope);
         let name = named_against(epsilon, shape.delta, scope, self.masks.colluders);
         let (count, look) = self.looks(shape, leverage);
