@@ -193,7 +193,7 @@ fn every_test_behind_the_table_of_lies_exists() {
             let is_there = |test: &&str| {
                 test.contains(&format!("fn {name}()")) || test.contains(&format!("    {name}: \""))
             };
-            assert!(tests.iter().any(|test| is_there(&test)), "{name}");
+            assert!(tests.iter().any(is_there), "{name}");
         }
     }
 }

@@ -116,7 +116,7 @@ fn slack(count: usize) -> f64 {
 }
 
 /// By theory: noise of deviation zC in each contribution, so zC/√n in the mean; 64 numbers, so that their variance is within 60 % but for one time in 10⁴. Towards
-/// one member the six others hide each contribution: μ² = 1/(6z²).
+/// one member the six others hide each contribution, whose change is 2C: μ² = 4/(6z²).
 #[test]
 fn the_mean_is_as_noisy_as_stated_and_costs_what_one_masked_round_costs() {
     let setup = proved(&["data=digits"]);
@@ -130,7 +130,7 @@ fn the_mean_is_as_noisy_as_stated_and_costs_what_one_masked_round_costs() {
     assert!((variance / stated - 1.0).abs() < 0.6, "{variance} for {stated}");
     let summary = summary(&setup, &told.lines);
     assert_eq!((summary.worst.analysis.as_str(), summary.releases), ("masked", 7));
-    let mu2 = 1.0 / (6.0 * Z * Z);
+    let mu2 = 4.0 / (6.0 * Z * Z);
     assert!((summary.worst.mu2 / mu2 - 1.0).abs() < 1e-9, "{} for {mu2}", summary.worst.mu2);
 }
 

@@ -84,7 +84,7 @@ impl RoundsSettings {
         let (chance, look_chance) = (self.split_chance(shape.nodes), self.look_chance());
         let spare = self.proved.as_ref().map_or(0, |_| proved::SPARE);
         let drawn = self.times_drawn(shape);
-        Masked { masks, drawn, chance, looks: self.looks, look_chance, spare }
+        Masked { masks, drawn, chance, looks: self.looks, look_chance, spare, lost: self.hostile }
     }
 }
 

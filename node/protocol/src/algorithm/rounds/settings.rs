@@ -44,6 +44,8 @@ pub struct RoundsSettings {
     pub(super) pool: Arc<Pool>,
     /// Proofs of what is under the masks, where there are any.
     pub(super) proved: Option<Arc<proved::Pool>>,
+    /// f, where proofs may name so many.
+    pub(super) hostile: usize,
     /// Members that contribute to a round; `None`: all.
     sample: Option<usize>,
     /// Last rounds whose models are averaged into the result; 0 for none.
@@ -88,6 +90,7 @@ impl RoundsSettings {
             robust: None,
             pool: Arc::default(),
             proved: None,
+            hostile: 0,
             sample: None,
             averaged: 0,
             late: false,
@@ -110,8 +113,8 @@ impl RoundsSettings {
         });
         let late = config.late;
         if config.privacy.proofs == Proofs::Range {
-            let proved = Some(Arc::default());
-            return Self { masks, proved, delta, ..Self::new(1) };
+            let (proved, hostile) = (Some(Arc::default()), config.hostile_members() as usize);
+            return Self { masks, proved, hostile, delta, ..Self::new(1) };
         }
         Self {
             masks,

@@ -27,6 +27,9 @@ pub(super) struct Use<'a> {
     pub(super) mechanism: &'a GridGaussian,
 }
 
+/// Keys of masks, each with whom it is shared.
+pub(in crate::algorithm::rounds) type ProofKeys = Vec<(PeerIx, Zeroizing<[u8; 32]>)>;
+
 /// One member's secrets of an epoch.
 pub(super) struct Pads {
     roster: [u8; 32],
@@ -115,7 +118,7 @@ impl Pads {
     ///
     /// # Assumes
     /// HKDF-SHA256 is pseudorandom.
-    pub(super) fn proof_keys(&self, of: &Use<'_>) -> Vec<(PeerIx, Zeroizing<[u8; 32]>)> {
+    pub(super) fn proof_keys(&self, of: &Use<'_>) -> ProofKeys {
         let info = self.info(PROOF, of);
         self.pairs.iter().map(|pair| (pair.with, pair.key(&info))).collect()
     }

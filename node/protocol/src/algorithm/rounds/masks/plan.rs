@@ -27,26 +27,40 @@ pub(in crate::algorithm::rounds) struct Masked<'a> {
     pub(in crate::algorithm::rounds) look_chance: f64,
     /// Rounds beside those of the run for which there is room: attempts that come to nothing.
     pub(in crate::algorithm::rounds) spare: u32,
+    /// Members that may be out of these.
+    pub(in crate::algorithm::rounds) lost: usize,
 }
 
 impl Masked<'_> {
     /// The leverage of one round in this scope, with all nodes there: any c together for the worst case, one member on average.
     pub(in crate::algorithm::rounds) fn leverage(&self, shape: &Shape, scope: Scope) -> f64 {
+        self.leverage_among(shape.nodes, scope)
+    }
+
+    fn leverage_among(&self, members: usize, scope: Scope) -> f64 {
         match scope {
             Scope::Local => 1.0,
-            Scope::Worst => self.towards(shape, self.masks.colluders),
-            Scope::Mean => self.towards(shape, 1),
+            Scope::Worst => self.towards(members, self.masks.colluders),
+            Scope::Mean => self.towards(members, 1),
         }
     }
 
-    /// The leverage of one round towards so many watchers, with what is in its price for looks.
-    fn towards(&self, shape: &Shape, watchers: usize) -> f64 {
-        joined(leverage(shape.nodes, watchers), self.looks.map_or(0.0, |looks| looks.part()))
+    /// The leverage of one round of so many towards so many watchers, with what is in its price for looks.
+    fn towards(&self, members: usize, watchers: usize) -> f64 {
+        joined(leverage(members, watchers), self.looks.map_or(0.0, |looks| looks.part()))
     }
 
     /// Rounds to which the member adds data that adds them to most.
     fn most(&self, shape: &Shape) -> u32 {
         self.drawn.iter().copied().max().unwrap_or(shape.rounds).max(1)
+    }
+
+    /// Rounds for which there is room, in those of all nodes: with fewer members each hides less.
+    fn rounds(&self, shape: &Shape, scope: Scope) -> f64 {
+        let rounds = f64::from(self.most(shape));
+        let left = shape.nodes.saturating_sub(self.lost);
+        let dearer = self.leverage_among(left, scope) / self.leverage(shape, scope);
+        if self.spare > 0 { rounds + f64::from(self.spare) * dearer } else { rounds }
     }
 
     /// What is left of δ.
@@ -71,8 +85,7 @@ impl Masked<'_> {
         (epsilon, scope): (f64, Scope),
     ) -> Result<Option<Found>, PlanError> {
         let shape = question.shape;
-        let rounds = f64::from(self.most(shape) + self.spare);
-        let delta = self.delta(shape, self.looks.is_some());
+        let (delta, rounds) = (self.delta(shape, self.looks.is_some()), self.rounds(shape, scope));
         let leverage = self.leverage(shape, scope);
         let name = named_against(epsilon, shape.delta, scope, self.masks.colluders);
         let look = self.look(shape);
@@ -105,7 +118,7 @@ impl Masked<'_> {
         let kind = ReleaseKind::of(&shape.release);
         let towards = |watchers: usize, rounds: u32| -> Result<f64, PlanError> {
             let rounds = u64::from(rounds);
-            let leverage = self.towards(shape, watchers);
+            let leverage = self.towards(shape.nodes, watchers);
             let tossed = self.looks.map_or(0.0, |looks| looks.tossed as f64 * looks.price(shape.nodes));
             let always = self.looks.is_some_and(|looks| looks.always);
             let delta = self.delta(shape, always || tossed > 0.0);

@@ -6,7 +6,7 @@ use std::fmt;
 use privacy::mechanisms::grid::{GridGaussian, NoisyWords, Words};
 use zeroize::Zeroizing;
 
-use super::pads::{Pads, Use};
+use super::pads::{Pads, ProofKeys, Use};
 use super::roster::KeyedRoster;
 use super::{Bared, MaskGraph, MaskKey, MaskSecret, check};
 use crate::PeerIx;
@@ -210,7 +210,7 @@ impl Wearing {
         &self,
         (round, model): (u32, Digest),
         mechanism: &GridGaussian,
-    ) -> Option<(Vec<u8>, Vec<(PeerIx, Zeroizing<[u8; 32]>)>)> {
+    ) -> Option<(Vec<u8>, ProofKeys)> {
         let of = Use { round, model, mechanism };
         let (_, pads) = self.pads.as_ref()?;
         Some(([&pads.roster()[..], &of.place()].concat(), pads.proof_keys(&of)))

@@ -18,7 +18,8 @@ pub(super) use pool::Pool;
 pub(crate) const MOST_NUMBERS: usize = proofs::MOST_NUMBERS;
 /// More members would each check minutes of proofs.
 pub(crate) const MOST_MEMBERS: usize = 64;
-/// Attempts beside the first for which a plan has room: whoever spoils one is out of the next. All who lie in one attempt are named together.
+/// Attempts beside the first for which a plan has room, of all but as many as may be hostile: whoever spoils one is out of the next, and all who lie in one attempt are named
+/// together.
 pub(super) const SPARE: u32 = 1;
 
 /// Words of the longest that a member shows: commitments, masked numbers and openings, commitments to the mask of each pair, and the proof.
