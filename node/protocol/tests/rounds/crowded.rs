@@ -37,3 +37,34 @@ fn sums_that_one_makes_up_take_nobody_elses_room() {
     assert_eq!(accused, [7].into(), "nobody honest is taken for a flood");
     assert_eq!(swarm.count(is_broken), 0, "and no round breaks");
 }
+
+/// A sum that was asked for again comes twice; the second is on its way for rounds.
+#[test]
+fn what_was_asked_for_again_may_come_twice_however_late() {
+    let mut swarm = Swarm::new(settings(4, 60));
+    // The first sums of node 1 for node 0 take so long that it asks, and then comes the first, and much later the second.
+    let kept: std::rc::Rc<std::cell::RefCell<Vec<(u64, Message)>>> = Default::default();
+    let (keep, mut slow) = (kept.clone(), 0);
+    swarm.fate = Box::new(move |now, from, to, message| {
+        let sum =
+            (from, to) == (1, 0) && message.round == 4 && matches!(message.body, Body::Rounds(Say::Sum(_)));
+        if sum {
+            slow += 1;
+            keep.borrow_mut().push((now + [15_000, 60_000][slow.min(2) - 1], message.clone()));
+        }
+        !sum
+    });
+    while !swarm.nodes.iter().flatten().all(Node::is_done) {
+        swarm.run_until(swarm.now + 100);
+        for (at, message) in kept.borrow_mut().drain(..) {
+            swarm.push(at, 0, Input::Received { from: 1, message });
+        }
+    }
+    swarm.assert_all_done_and_equal(0..4);
+    assert_eq!(swarm.count(is_broken), 0);
+    assert_eq!(
+        swarm.count(|event| matches!(event, RunEvent::PeerFault { .. })),
+        0,
+        "nobody replays anything"
+    );
+}

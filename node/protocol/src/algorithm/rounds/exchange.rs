@@ -2,7 +2,7 @@
 //!
 //! Invariant: a node carries the sum of what reached it and adds in the order of the turns, so that all members end with the same bits.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Range;
 use std::sync::Arc;
 
@@ -211,6 +211,24 @@ impl Early {
     /// Forgets rounds before `round` and other epochs.
     pub(super) fn forget_before(&mut self, round: u32, epoch: u32) {
         self.0.retain(|&(of, _, _), heard| of >= round && heard.said.epoch == epoch);
+    }
+}
+
+/// Of whom sums of which rounds were asked for again: each of them may come twice, and the second however late. Bounded.
+#[derive(Default)]
+pub(super) struct Asked(BTreeSet<(PeerIx, u32)>);
+
+impl Asked {
+    /// For so many rounds it is remembered.
+    const FOR: u32 = 1024;
+
+    pub(super) fn ask(&mut self, of: PeerIx, round: u32) {
+        self.0.retain(|&(_, asked)| asked.saturating_add(Self::FOR) >= round);
+        self.0.insert((of, round));
+    }
+
+    pub(super) fn has(&self, of: PeerIx, round: u32) -> bool {
+        self.0.contains(&(of, round))
     }
 }
 

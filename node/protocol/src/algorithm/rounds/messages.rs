@@ -91,7 +91,8 @@ impl Rounds {
     /// A sum of an earlier round: repeated, or from somebody who lost the thread.
     pub(super) fn on_late(&mut self, core: &mut Core, from: PeerIx, round: u32) {
         core.tolerates(from, round);
-        if round.saturating_add(REPEATED_AFTER) <= self.round && !self.is_stuck(core) {
+        let repeats = round.saturating_add(REPEATED_AFTER) <= self.round && !self.asked.has(from, round);
+        if repeats && !self.is_stuck(core) {
             // No round goes on without every member, so the sender was in the rounds since.
             core.fault(from, FaultKind::Replay, round);
         }

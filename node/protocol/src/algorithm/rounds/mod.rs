@@ -55,7 +55,7 @@ use crate::{PeerIx, Time};
 use agreeing::Agreeing;
 use carried::Carried;
 pub use danger::Tongue;
-use exchange::{Early, Exchange, Sent};
+use exchange::{Asked, Early, Exchange, Sent};
 pub(crate) use fold::RoundsFold;
 use leverage::Leverages;
 use looking::Looking;
@@ -92,6 +92,7 @@ pub(crate) struct Rounds {
     released: Option<u32>,
     settling: Option<Settling>,
     early: Early,
+    asked: Asked,
     sent: Sent,
     trace: Trace,
     /// Rounds in the open.
@@ -156,6 +157,7 @@ impl Rounds {
             released: None,
             settling: None,
             early: Early::default(),
+            asked: Asked::default(),
             sent: Sent::default(),
             trace: Trace::default(),
             robust: robust::State::default(),
@@ -383,6 +385,7 @@ impl Rounds {
                 }
                 if core.now >= patience.again {
                     patience.again = core.now.after(core.settings.timeouts.resend);
+                    self.asked.ask(peer, self.round);
                     core.tell(peer, (self.round, exchange.step()), Body::Nudge);
                 }
             }
