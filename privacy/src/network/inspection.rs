@@ -296,7 +296,7 @@ mod tests {
         use crate::rdp;
         use crate::release::{Mechanism, Release, Sampling};
 
-        let (rate, (total, along)) = (0.05, (0.9, 1.3));
+        let (rate, (total, along)) = (0.05, (0.9_f64, 1.3_f64));
         let sampled = |shift: f64, order: f64| {
             let mechanism = Mechanism::Gaussian { noise_multiplier: 1.0 / shift };
             rdp::divergence(&Release { mechanism, sampling: Sampling::Poisson { rate } }, order)
