@@ -76,7 +76,9 @@ impl Case {
     fn bytes(&self, text: &str) -> Vec<u8> {
         match self.written {
             Written::Utf8 => text.as_bytes().to_vec(),
-            Written::Latin => text.chars().map(|letter| u8::try_from(u32::from(letter)).unwrap_or(b'?')).collect(),
+            Written::Latin => {
+                text.chars().map(|letter| u8::try_from(u32::from(letter)).unwrap_or(b'?')).collect()
+            }
             Written::Wide => text.encode_utf16().flat_map(u16::to_le_bytes).collect(),
         }
     }
@@ -107,7 +109,7 @@ fn row(comma: bool) -> impl Strategy<Value = [String; 6]> {
 /// Something that may stand where a record stood: nothing, a row that is written otherwise, a row with anything in its free text, or any bytes.
 fn instead(delimiter: u8) -> impl Strategy<Value = Vec<u8>> {
     let sign = char::from(delimiter);
-    let fields = |fields: Vec<String>| fields.join(&sign.to_string()).into_bytes();
+    let fields = move |fields: Vec<String>| fields.join(&sign.to_string()).into_bytes();
     let bytes = || {
         let byte = prop_oneof![3 => prop::sample::select(&b"\",;\n\r\0.09a\t|"[..]), 1 => any::<u8>()];
         prop::collection::vec(byte, 0..12)
@@ -117,9 +119,8 @@ fn instead(delimiter: u8) -> impl Strategy<Value = Vec<u8>> {
         Just(Vec::new()),
         row(true).prop_map(move |row| fields(row.to_vec())),
         row(false).prop_map(move |row| fields(row.to_vec())),
-        prop::sample::select(&["1e30", "-1e-30", "NaN", "inf", "1.234,5", "٣", "0x1f"][..]).prop_map(move |odd| {
-            fields(["P1", odd, "2", "nord", "yes", "x"].map(String::from).to_vec())
-        }),
+        prop::sample::select(&["1e30", "-1e-30", "NaN", "inf", "1.234,5", "٣", "0x1f"][..])
+            .prop_map(move |odd| { fields(["P1", odd, "2", "nord", "yes", "x"].map(String::from).to_vec()) }),
         (Just(begin), bytes()).prop_map(|(begin, bytes)| [begin, bytes].concat()),
         bytes(),
     ]
@@ -170,7 +171,7 @@ fn coins(data: &Dataset, of: CoinOf) -> BTreeMap<String, [usize; 2]> {
 fn path() -> PathBuf {
     let folder = std::env::temp_dir().join(format!("murmur-records-{}", std::process::id()));
     std::fs::create_dir_all(&folder).unwrap();
-    folder.join("table.csv")
+    folder.join(format!("{:?}.csv", std::thread::current().id()))
 }
 
 fn with_schema(content: &[u8]) -> Result<Dataset, DataError> {
@@ -220,7 +221,10 @@ fn others_are_the_same(case: &Case, before: &Dataset, after: &Dataset) -> TestCa
 fn a_record_changes_no_other() {
     let (taken, refused) = (Cell::new(0), Cell::new(0));
     let config = Config { cases: 3000, failure_persistence: None, ..Config::default() };
-    let mut runner = TestRunner::new_with_rng(config, proptest::test_runner::TestRng::deterministic_rng(proptest::test_runner::RngAlgorithm::ChaCha));
+    let mut runner = TestRunner::new_with_rng(
+        config,
+        proptest::test_runner::TestRng::deterministic_rng(proptest::test_runner::RngAlgorithm::ChaCha),
+    );
     let checked = runner.run(&case(), |case| {
         for read in [with_schema, with_keys] {
             let Ok(before) = read(&case.file(false)) else { continue };
@@ -233,7 +237,8 @@ fn a_record_changes_no_other() {
                 }
             };
             // What is found in a file is compared by all members when they meet: where it differs nobody learns.
-            if before.feature_names() != after.feature_names() || before.class_names() != after.class_names() {
+            if before.feature_names() != after.feature_names() || before.class_names() != after.class_names()
+            {
                 continue;
             }
             taken.set(taken.get() + 1);

@@ -68,7 +68,9 @@ pub enum NetworkError {
         value: f64,
     },
     /// A branch of a token that left something that is not there.
-    #[error("branch {branch} left branch {parent} behind {behind} of its hops, which is not before it or not as long")]
+    #[error(
+        "branch {branch} left branch {parent} behind {behind} of its hops, which is not before it or not as long"
+    )]
     BranchOutside {
         /// The branch, counted from 0.
         branch: usize,

@@ -203,7 +203,8 @@ mod tests {
         ] {
             let folder = tempfile::tempdir().unwrap();
             let ledger = DataLedger::at(folder.path());
-            let account = Account { ledger, data: "patients".into(), total: Some(2.5), state: PathBuf::new() };
+            let account =
+                Account { ledger, data: "patients".into(), total: Some(2.5), state: PathBuf::new() };
             let free = Account { total: None, ..account.clone() };
             free.put_down(used("first", before, scope)).unwrap();
             assert_eq!(account.has_room(1.0, unit), allowed, "{before} {unit}");

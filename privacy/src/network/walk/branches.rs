@@ -63,7 +63,8 @@ impl<'a> Tree<'a> {
     fn of(branches: &'a [Branch], nodes: usize) -> Result<Self, NetworkError> {
         let mut children = vec![Vec::new(); branches.len()];
         for (at, branch) in branches.iter().enumerate() {
-            if let Some((visit, &(node, _))) = branch.hops.iter().enumerate().find(|(_, hop)| hop.0 >= nodes) {
+            if let Some((visit, &(node, _))) = branch.hops.iter().enumerate().find(|(_, hop)| hop.0 >= nodes)
+            {
                 return Err(NetworkError::VisitOutside { visit, node, nodes });
             }
             let Some((parent, behind)) = branch.left else { continue };
@@ -358,7 +359,11 @@ mod tests {
     fn branches_that_hang_on_nothing_are_refused() {
         let watchers = Watchers::new(&[0], 3).unwrap();
         let one = |left, hops: Vec<(usize, bool)>| {
-            loss_of_branches(&[Branch { left: None, hops: vec![(1, true)] }, Branch { left, hops }], 3, &watchers)
+            loss_of_branches(
+                &[Branch { left: None, hops: vec![(1, true)] }, Branch { left, hops }],
+                3,
+                &watchers,
+            )
         };
         assert!(matches!(one(Some((0, 2)), vec![]), Err(NetworkError::BranchOutside { branch: 1, .. })));
         assert!(matches!(one(Some((1, 0)), vec![]), Err(NetworkError::BranchOutside { .. })));

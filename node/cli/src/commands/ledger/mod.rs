@@ -108,7 +108,8 @@ impl DataSet {
             (up(self.epsilon, Precision::Digits(4)), given(raised(self.delta, Precision::Digits(4))));
         let together = match &self.unit {
             Some(unit) => format!("together ε = {epsilon} at δ = {delta} (for one {unit}, {})", self.scope),
-            None => "no figure together: what a run cost one record and what one cost a person do not add up".into(),
+            None => "no figure together: what a run cost one record and what one cost a person do not add up"
+                .into(),
         };
         let changes = match self.changes {
             0 => String::new(),

@@ -40,8 +40,7 @@ pub(crate) struct Dialect {
 pub(super) type CsvReader = csv::Reader<Box<dyn Read>>;
 
 impl Dialect {
-    const OURS: Self =
-        Self { delimiter: b',', decimal: DecimalSign::Point, encoding: UTF_8, quoting: true };
+    const OURS: Self = Self { delimiter: b',', decimal: DecimalSign::Point, encoding: UTF_8, quoting: true };
 
     /// What was said, and for the rest what the header shows.
     ///
@@ -105,11 +104,12 @@ impl Dialect {
 
 /// An encoding by one of its usual names.
 pub(crate) fn named(name: &str) -> Result<&'static Encoding, DataError> {
-    let refused = |why: &str| DataError::BadParameter { name: "encoding", value: name.to_owned(), why: why.into() };
+    let refused =
+        |why: &str| DataError::BadParameter { name: "encoding", value: name.to_owned(), why: why.into() };
     match Encoding::for_label(name.as_bytes()) {
-        Some(encoding) if encoding == ISO_2022_JP => {
-            Err(refused("has states, by which one record could change how the next are read; write the file as UTF-8"))
-        }
+        Some(encoding) if encoding == ISO_2022_JP => Err(refused(
+            "has states, by which one record could change how the next are read; write the file as UTF-8",
+        )),
         Some(encoding) => Ok(encoding),
         None => Err(refused("is not known; try utf-8, windows-1252, latin1 or utf-16le")),
     }

@@ -127,7 +127,10 @@ mod tests {
                 Ok(0) => return None,
                 Ok(_) => {}
                 Err(error) => {
-                    return error.get_ref().and_then(|inner| inner.downcast_ref::<StrayQuote>()).map(|s| s.line);
+                    return error
+                        .get_ref()
+                        .and_then(|inner| inner.downcast_ref::<StrayQuote>())
+                        .map(|s| s.line);
                 }
             }
         }

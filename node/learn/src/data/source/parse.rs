@@ -139,7 +139,9 @@ fn parse_quotes(keys: &mut Keys) -> Result<bool, String> {
     match keys.text("quotes").as_deref() {
         None => Ok(false),
         Some("none") => Ok(true),
-        Some(other) => Err(format!("`quotes={other}` is not `none`: leave it out where quotes stand around fields")),
+        Some(other) => {
+            Err(format!("`quotes={other}` is not `none`: leave it out where quotes stand around fields"))
+        }
     }
 }
 

@@ -128,19 +128,25 @@ impl WalkFold {
         let began = |origin: &Origin| origin.first == 0 && origin.node == node;
         let from_nothing = last == 0 && self.forks.get(parent).is_some_and(began);
         let was_held = hops.get(&last).is_some_and(|(holder, _)| *holder == node);
-        (from_nothing || was_held).then(|| Some((*place, hops.range(..first).count())))
+        (from_nothing || was_held).then(|| {
+            // One hop is behind the other, as is looked at elsewhere.
+            let behind = hops.keys().next().map_or(0, |begin| first.saturating_sub(*begin));
+            Some((*place, behind as usize))
+        })
     }
 
     /// Whether the hops of a branch are one behind the other, from where it left the one before it, and each holder has the token from the holder of the hop
     /// before, by everybody's lines.
     fn is_whole(&self, branch: Branch) -> bool {
         let Some(own) = self.hops.get(&branch) else { return false };
-        let begin = self.forks.get(&branch).and_then(|origin| Some((origin.first.checked_sub(1)?, origin.node)));
+        let begin =
+            self.forks.get(&branch).and_then(|origin| Some((origin.first.checked_sub(1)?, origin.node)));
         let holders = begin.into_iter().chain(own.iter().map(|(hop, (node, _))| (*hop, *node)));
         let next = own.keys().skip(usize::from(begin.is_none()));
         holders.zip(next).all(|((hop, holder), next)| {
             let senders = self.senders.get(&(branch, *next));
-            hop.checked_add(1) == Some(*next) && senders.is_none_or(|from| from.iter().all(|from| *from == holder))
+            hop.checked_add(1) == Some(*next)
+                && senders.is_none_or(|from| from.iter().all(|from| *from == holder))
         })
     }
 }
@@ -224,7 +230,8 @@ impl Fold for WalkFold {
             return Err("the update is not certified to be non-expansive");
         }
         let branches = self.branches().ok_or(APART)?;
-        let priced = coalitions.iter().map(|watchers| walk::loss_of_branches(&branches, shape.nodes, watchers));
+        let priced =
+            coalitions.iter().map(|watchers| walk::loss_of_branches(&branches, shape.nodes, watchers));
         let units: Result<Vec<Vec<f64>>, NetworkError> = priced.collect();
         Ok((units.map_err(|_| NOTHING_ELSE)?, "walk"))
     }
