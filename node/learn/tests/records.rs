@@ -171,7 +171,7 @@ fn coins(data: &Dataset, of: CoinOf) -> BTreeMap<String, [usize; 2]> {
 fn path() -> PathBuf {
     let folder = std::env::temp_dir().join(format!("murmur-records-{}", std::process::id()));
     std::fs::create_dir_all(&folder).unwrap();
-    folder.join("table.csv")
+    folder.join(format!("{:?}.csv", std::thread::current().id()))
 }
 
 fn with_schema(content: &[u8]) -> Result<Dataset, DataError> {

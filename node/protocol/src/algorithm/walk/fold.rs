@@ -128,7 +128,11 @@ impl WalkFold {
         let began = |origin: &Origin| origin.first == 0 && origin.node == node;
         let from_nothing = last == 0 && self.forks.get(parent).is_some_and(began);
         let was_held = hops.get(&last).is_some_and(|(holder, _)| *holder == node);
-        (from_nothing || was_held).then(|| Some((*place, hops.range(..first).count())))
+        (from_nothing || was_held).then(|| {
+            // One hop is behind the other, as is looked at elsewhere.
+            let behind = hops.keys().next().map_or(0, |begin| first.saturating_sub(*begin));
+            Some((*place, behind as usize))
+        })
     }
 
     /// Whether the hops of a branch are one behind the other, from where it left the one before it, and each holder has the token from the holder of the hop
