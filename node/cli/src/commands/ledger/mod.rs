@@ -87,7 +87,8 @@ impl DataSet {
         };
         let unit = least(["record", "person", "node"], |used| &used.unit);
         let scope = least(["mean", "worst", "local"], |used| &used.scope);
-        let unit = runs.iter().all(|used| used.is_bound_of(&unit, &scope)).then_some(unit);
+        let adds_up = |used: &Use| used.epsilon == 0.0 || used.is_bound_of(&unit, &scope);
+        let unit = runs.iter().all(adds_up).then(|| unit.clone());
         Self { data, epsilon: sum.epsilon, unit, scope, delta: sum.delta, changes, runs }
     }
 

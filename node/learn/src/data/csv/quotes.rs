@@ -20,7 +20,7 @@ impl fmt::Display for StrayQuote {
 impl std::error::Error for StrayQuote {}
 
 const INSIDE: &str = "a quote inside a field that does not begin with one";
-const BEHIND: &str = "something stands between a closing quote and the end of its field";
+const BEHIND: &str = "a quote is opened here, and behind the one that closes it the field goes on";
 const OPEN: &str = "a quote is opened here and never closed";
 
 /// Where in a field the last byte was.
@@ -77,19 +77,18 @@ impl<R: Read> Quotes<R> {
             }
             _ => self.mark = b"",
         }
-        let stray = |what| Err(StrayQuote { line: self.line, what });
         let next = match (self.at, byte) {
             (At::Start, b'"') => {
                 self.opened = self.line;
                 At::Quoted
             }
-            (At::Bare, b'"') => return stray(INSIDE),
+            (At::Bare, b'"') => return Err(StrayQuote { line: self.line, what: INSIDE }),
             (At::Start | At::Bare, other) => self.outside(other),
             (At::Quoted, b'"') => At::Quote,
             (At::Quoted, _) | (At::Quote, b'"') => At::Quoted,
             (At::Quote, other) => match self.outside(other) {
                 At::Start => At::Start,
-                _ => return stray(BEHIND),
+                _ => return Err(StrayQuote { line: self.opened, what: BEHIND }),
             },
         };
         self.line += u64::from(byte == b'\n');
@@ -155,7 +154,7 @@ mod tests {
             ("a,b\n1,5\" pipe\n", 2),
             ("a,b\n1,2\n\"x\"y,4\n", 3),
             ("a,b\n1,2\n3, \"4\"\n", 3),
-            ("a,b\n1,\"2\n3,\"4\",5\n", 3),
+            ("a,b\n1,\"2\n3,\"4\",5\n", 2),
         ] {
             for chunk in 1..9 {
                 assert_eq!(complaint(bad.as_bytes(), chunk), Some(line), "{bad:?} by {chunk}");

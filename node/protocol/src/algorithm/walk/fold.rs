@@ -171,8 +171,9 @@ impl Kin {
             let same = fold.forks.get(&named).is_some_and(|known| named.1 > 0 && known.first == origin.first);
             let parent = if same { parents.get(&named).copied() } else { Some(named) };
             // Of a generation that was begun and never offered nothing is known.
-            let parent = parent.filter(|_| fold.hops.contains_key(&named));
-            parent.map(|parent| parents.insert((token, generation), parent));
+            if let Some(parent) = parent.filter(|_| fold.hops.contains_key(&named)) {
+                parents.insert((token, generation), parent);
+            }
         }
         let mut begun = BTreeMap::new();
         for (&(token, generation), hops) in &fold.hops {
