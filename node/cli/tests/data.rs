@@ -124,7 +124,7 @@ fn what_a_file_lacks_is_told_with_its_cure() {
         (
             "days.csv",
             "seen,sick\n2024-01-02,0\n2024-02-03,1\n",
-            &["also in rows 2", "say `date=seen` behind"],
+            &["also in row 2", "say `date=seen` behind"],
         ),
         ("form.csv", "a,sick\nx\ty,0\n1,1\n", &["`x y` is not a number"]),
         ("none.csv", "", &["has no records"]),
