@@ -11,8 +11,7 @@ import subprocess
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[2]
-TARGET = Path(os.environ.get("CARGO_TARGET_DIR", ROOT / "target")) / "proofs"
 
 if __name__ == "__main__":
-    build = ["cargo", "run", "--release", "--quiet", "--manifest-path", "privacy/proofs/Cargo.toml", "--target-dir", str(TARGET), "--example", "times"]
+    build = ["cargo", "run", "--release", "--quiet", "--package", "murmuration-proofs", "--example", "times"]
     subprocess.run(build, cwd=ROOT, check=True)

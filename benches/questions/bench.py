@@ -178,6 +178,12 @@ def cases(args, folder):
         "columns": ["avg_total_payments:bounds=0..60000,fill=0"], "digits": 0, "distance": ranks,
         "opendp": lambda: opendp_median(payments, 0.0, 60000.0, 256),
     }
+    # Whole numbers have up to 1,024 bins.
+    yield {
+        "name": "median payment (dollars)", "question": "SELECT median(avg_total_payments) FROM swarm", "file": charges,
+        "columns": ["avg_total_payments:bounds=0..60000,integer"], "digits": 0,
+        "opendp": lambda: opendp_median(payments, 0.0, 60000.0, 1024),
+    }
 
 
 def main():

@@ -82,6 +82,54 @@ fn the_noise_for_drawn_members_keeps_the_target_and_the_plan_is_what_comes_out()
     }
 }
 
+/// Everybody stays in the roster and adds noise, so a contribution hides among 15 others; who was not drawn released nothing and is charged nothing.
+#[test]
+fn under_masks_who_is_drawn_hides_among_all_and_pays_for_its_own_rounds_only() {
+    let setup = setup(&[&DRAWN[..], &["privacy.masking=pairwise"]].concat());
+    let lines = run(&setup, 2).lines;
+    let (mut rounds, mut among) = (Vec::new(), Vec::new());
+    for line in &lines {
+        match line.event {
+            RunEvent::RoundDone { count, .. } => rounds.push(count),
+            RunEvent::Released { among: said, .. } => among.push(said),
+            _ => {}
+        }
+    }
+    assert!(rounds.len() == 12 * NODES && rounds.iter().all(|count| *count == 5), "{rounds:?}");
+    assert!(among.iter().all(|among| *among == Some(NODES as u32)), "{among:?}");
+    let released = released(&lines);
+    assert_eq!(released.values().sum::<u32>(), 5 * 12);
+    let most = f64::from(*released.values().max().unwrap());
+    let summary = priced(setup.shape().with_private_noise(false), &lines).summary();
+    // z = ½: 4 in full, of which one member sees a fifteenth and any five together an eleventh; noise is larger by the slack for rounding.
+    let seen = summary.worst.mu2 / (most * 4.0 / 15.0);
+    assert!((0.999..=1.0 + 1e-9).contains(&seen), "{seen}");
+    let coalition = summary.coalition.unwrap();
+    let expected = privacy::gdp::epsilon((most * 4.0 / 11.0).sqrt(), setup.config.privacy.delta).unwrap();
+    assert_eq!(coalition.members, 5);
+    assert!((coalition.epsilon / expected - 1.0).abs() < 1e-3, "{} for {expected}", coalition.epsilon);
+}
+
+/// Noise is planned for the member that is drawn most often, and nobody is refused.
+#[test]
+fn under_masks_the_plan_for_drawn_members_is_what_comes_out() {
+    for level in [&["batch_size=all"][..], &["batch_size=20"], &["privacy.adjacency=node", "local_steps=2"]] {
+        let pairs = ["privacy.masking=pairwise", "privacy.epsilon=8"];
+        let all = setup(&[&DRAWN[..], &pairs, level, &["algorithm.sample=all"]].concat());
+        let setup = setup(&[&DRAWN[..], &pairs, level].concat());
+        let lines = run(&setup, 2).lines;
+        assert_eq!(released(&lines).values().sum::<u32>(), 5 * 12, "the budget lets all rounds happen");
+        let found = priced(setup.shape().with_private_noise(false), &lines).summary();
+        let (coalition, planned) = (found.coalition.unwrap().epsilon, setup.planned.coalition.unwrap().1);
+        assert!((coalition / planned - 1.0).abs() < 2e-3, "{level:?}: {coalition} {planned}");
+        assert!(coalition <= 8.0 && coalition > 2.0, "{level:?}: {coalition}");
+        // With samples each member's figure is by an order of its own there and by one for all here.
+        assert!((found.mean.epsilon / setup.planned.mean - 1.0).abs() < 5e-2, "{level:?}");
+        assert!((found.local.epsilon / setup.planned.local - 1.0).abs() < 2e-3, "{level:?}");
+        assert!(setup.planned.noise_multiplier < all.planned.noise_multiplier, "{level:?}");
+    }
+}
+
 #[test]
 fn the_result_is_the_mean_of_the_last_rounds_and_the_same_at_all() {
     let common = ["algorithm.kind=rounds", "rounds=8", "privacy.noise_multiplier=0"];

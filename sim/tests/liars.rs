@@ -160,13 +160,40 @@ fn no_word_of_one_liar_stops_a_run_in_the_open() {
 
 #[test]
 fn every_file_of_the_folder_is_a_scenario_of_a_test() {
-    let source = include_str!("liars.rs").to_owned() + include_str!("robust.rs");
+    let source = include_str!("liars.rs").to_owned() + include_str!("robust.rs") + include_str!("proved.rs");
     for entry in std::fs::read_dir(folder()).unwrap() {
         let path = entry.unwrap().path();
         let name = path.file_stem().unwrap().to_str().unwrap().to_owned();
         if path.extension().is_some_and(|extension| extension == "toml") {
             assert!(source.contains(&format!("\"{name}\"")), "{name}");
             assert_eq!(scenario(&name).name, name);
+        }
+    }
+}
+
+/// The page on privacy names a test for each cell of its table on what one member can do.
+#[test]
+fn every_test_behind_the_table_of_lies_exists() {
+    let tests = [
+        include_str!("liars.rs"),
+        include_str!("robust.rs"),
+        include_str!("masked_liars.rs"),
+        include_str!("proved.rs"),
+        include_str!("hostile.rs"),
+    ];
+    let page = include_str!("../../docs/PRIVACY.md");
+    let table = page.split("| mode | in the result | found | test |").nth(1).unwrap();
+    let rows: Vec<&str> = table.lines().skip(2).take_while(|line| line.starts_with('|')).collect();
+    assert!(rows.len() >= 7, "{}", rows.len());
+    for row in rows {
+        let cell = row.trim_end_matches('|').rsplit('|').next().unwrap();
+        let names: Vec<&str> = cell.split('`').skip(1).step_by(2).collect();
+        assert!(!names.is_empty() || cell.trim() == "the same", "{row}");
+        for name in names {
+            let is_there = |test: &&str| {
+                test.contains(&format!("fn {name}()")) || test.contains(&format!("    {name}: \""))
+            };
+            assert!(tests.iter().any(is_there), "{name}");
         }
     }
 }

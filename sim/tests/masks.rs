@@ -8,6 +8,7 @@ use std::sync::Mutex;
 
 use protocol::account::Account;
 use protocol::rounds::Masks;
+use protocol::work::Mechanism;
 use protocol::{LogLine, Numbers, PeerIx, RunEvent, Setup};
 use sim::{Delivery, Hook, Options, simulate_with};
 use swarm::{Run, run, setup};
@@ -162,6 +163,25 @@ fn no_message_shows_the_contribution_in_it() {
     assert!(chi2(&clear) > 1000.0, "{}", chi2(&clear));
 }
 
+/// Noise of s steps alone: the root mean square of 650 such words is more than 17 % from s with probability below 10⁻⁸.
+#[test]
+fn who_is_not_drawn_sends_noise_and_no_data() {
+    let setup = masked(&["algorithm.sample=5", EXCHANGES[0]]);
+    let (_, models, words) = listened(&setup, true);
+    let Mechanism::Grid(on) = &setup.settings.mechanism else { panic!("masks go over words") };
+    let mut silent = 0;
+    for ((round, _, from, _), words) in words.iter().filter(|((_, step, ..), _)| *step == 0) {
+        let drawn = setup.settings.algorithm.drawn(&setup.settings.key, *round, 16).unwrap()[*from as usize];
+        assert_eq!(words[words.len() - 4], u32::from(drawn), "whether it added data");
+        let square = words[..650].iter().map(|&word| f64::from(word as i32).powi(2)).sum::<f64>() / 650.0;
+        let steps = square.sqrt() / on.mechanism.noise() as f64;
+        assert!(drawn || (steps - 1.0).abs() < 0.17, "{from} in round {round}: {steps}");
+        silent += u32::from(!drawn);
+    }
+    assert_eq!(silent, 6 * 11);
+    assert_eq!(models, listened(&setup, false).1);
+}
+
 fn account(setup: &Setup, run: &Run) -> protocol::account::Summary {
     let mut account = Account::new(setup.shape()).unwrap();
     run.lines.iter().for_each(|line| account.push(line));
@@ -227,6 +247,7 @@ fn masked_rounds_survive_what_plain_ones_survive() {
         &["faults.drop_prob=0.2"][..],
         &["faults.online_prob=0.7", "faults.slot=100ms", "members.hostile=0"],
         &["faults.crash=[{ fraction = 0.25, at = \"20ms\" }]"],
+        &["faults.crash=[{ fraction = 0.25, at = \"20ms\" }]", "algorithm.sample=9"],
         &["faults.duplicate_prob=0.2", "faults.reorder_prob=0.2", "faults.jitter=3ms"],
     ] {
         for exchange in EXCHANGES {
@@ -239,6 +260,32 @@ fn masked_rounds_survive_what_plain_ones_survive() {
             assert_eq!(run.lines.iter().find(contradicts), None, "{faults:?}, {exchange}");
         }
     }
+}
+
+/// It says where it stands, with its key, is killed, and comes back with another before the decision that seats it with the first.
+#[test]
+fn who_is_killed_between_its_standing_and_the_decision_is_not_taken_for_a_liar() {
+    let mut hit = 0;
+    for at in (90..260).step_by(10) {
+        let again = format!("{{ nodes = [3], at = \"{at}ms\", back = \"{}ms\" }}", at + 4);
+        let faults = format!("faults.crash=[{{ nodes = [2], at = \"20ms\" }}, {again}]");
+        let timeouts = ["timeouts.silence=100ms", "timeouts.resend=10ms"];
+        let more = [&["nodes=4", "rounds=60", faults.as_str()], &timeouts[..]].concat();
+        let run = run(&masked(&more), 2);
+        for line in &run.lines {
+            if let RunEvent::Roster { apart, members, .. } = &line.event {
+                assert!(apart.iter().all(|pair| pair.2 != u32::MAX), "{at} ms: {members:?}, apart {apart:?}");
+            }
+            hit += usize::from(
+                matches!(&line.event, RunEvent::RoundBroken { reason, .. } if reason.contains("void")),
+            );
+        }
+        let last = |line: &&LogLine| line.node == Some(3) && matches!(line.event, RunEvent::Released { .. });
+        let released = run.lines.iter().filter(last).count();
+        assert!(released > 30, "{at} ms: node 3 contributed {released} times");
+        assert!(run.faults().is_empty(), "{at} ms: {:?}", run.faults());
+    }
+    assert_eq!(hit, 0, "no round is void");
 }
 
 #[test]

@@ -105,6 +105,31 @@ fn a_push_on_graphs_is_seen_by_nobody() {
     }
 }
 
+/// The sum of an average hides whose sign is wrong, with noise that neighbours share or without: of eight it moves by 2/8 of one value.
+#[test]
+fn a_lie_in_an_average_is_seen_by_nobody() {
+    let pairs = [
+        "algorithm.kind=mean",
+        "nodes=8",
+        "topology=complete",
+        "algorithm.mixing_steps=1",
+        "privacy.clip_norm=10",
+        "privacy.noise_multiplier=0.001",
+    ];
+    for masking in ["none", "gopa"] {
+        let masking = format!("privacy.masking={masking}");
+        let said = [&pairs[..], &[masking.as_str()]].concat();
+        let quiet = Config::from_layers([Layer::from_flags("", &said).unwrap()]).unwrap();
+        let mut lied = quiet.clone();
+        let sign = "sign".parse().unwrap();
+        lied.faults.hostile = vec![Hostile { nodes: vec![3], fraction: 0.0, kind: sign, from: 0 }];
+        let (quiet, (lied, lines)) = (run(quiet).0, run(lied));
+        let (quiet, lied) = (quiet.test_loss.unwrap(), lied.test_loss.unwrap());
+        assert!(quiet < 0.01 && lied > quiet + 0.05, "{masking}: {lied} for {quiet}");
+        assert!(!lines.iter().any(|line| matches!(line.event, protocol::RunEvent::PeerFault { .. })));
+    }
+}
+
 #[test]
 fn an_account_in_the_open_is_local_and_counts_every_contribution() {
     let mut config = Config { nodes: 7, rounds: 5, ..scenario("push-robust") };

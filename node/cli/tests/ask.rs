@@ -116,6 +116,9 @@ fn refusals_name_the_value_and_a_way_out() {
     assert!(ask("SELECT mean(age) FROM swarm", &["--epsilon", "5"]).contains("questions.total"));
     assert!(ask("SELECT mean(age) FROM swarm", &["--epsilon", "0"]).contains("ε must be"));
     assert!(ask("SELECT mean(age) FROM swarm", &["--nodes", "2"]).contains("at least 3"));
+    assert!(
+        ask("SELECT mean(age) FROM swarm", &["--nodes", "99999999999"]).contains("1,000,000 are the most")
+    );
     assert!(ask("SELECT mean(age) FROM swarm", &["--unit", "node"]).contains("--max-records"));
     assert!(ask("SELECT mean(age) FROM swarm", &["--unit", "person"]).contains("names no person"));
     assert!(ask("SELECT mean(age) FROM swarm", &["--column", "x:bounds=1..1"]).contains("in order"));

@@ -50,6 +50,37 @@ fn each_broken_mechanism_ends_with_exit_code_one_and_is_labelled() {
     }
 }
 
+/// The bad cases of masks: what shows the attacker more ends with exit code 1, what makes totals useless with an error that says so.
+#[test]
+fn each_way_of_getting_masks_wrong_is_caught() {
+    let masked = ["--set", "privacy.masking=pairwise", "--set", "privacy.noise_multiplier=0.55"];
+    let small = ["--set", "rounds=2", "--attack", "distinguish", "--trials", "400"];
+    for (broken, code, says) in [
+        ("late-sum", 1, "BROKEN ON PURPOSE: late-sum"),
+        ("words-in-clear", 1, "BROKEN ON PURPOSE: words-in-clear"),
+        ("words-as-f32", 2, "void"),
+        ("wrap", 2, "went around"),
+    ] {
+        let output = murmur(&[&SMALL[..], &masked, &small, &["--break", broken]].concat()).output().unwrap();
+        let text = String::from_utf8([output.stdout, output.stderr].concat()).unwrap();
+        assert_eq!(output.status.code(), Some(code), "{broken}: {text}");
+        assert!(text.contains(says), "{broken}: {text}");
+    }
+}
+
+/// Where many members may lie, noise that counts on them shows; planned without them it does not.
+#[test]
+fn liars_who_are_counted_on_are_caught_in_a_question() {
+    let question = ["ask", "SELECT count(*), mean(age) FROM swarm", "--column", "age:bounds=0..110"];
+    let many = ["--colluders", "6", "--epsilon", "2", "--trials", "1500"];
+    for (broken, code) in [(&[][..], 0), (&["--break", "liars-counted-on"], 1)] {
+        let output = murmur(&[&question[..], &many, broken].concat()).output().unwrap();
+        let text = String::from_utf8([output.stdout, output.stderr].concat()).unwrap();
+        assert_eq!(output.status.code(), Some(code), "{broken:?}: {text}");
+        assert_eq!(text.contains("FAILED"), code == 1, "{text}");
+    }
+}
+
 #[test]
 fn the_log_of_a_run_is_held_against_the_attacks() {
     let folder = tempfile::tempdir().unwrap();

@@ -82,3 +82,27 @@ fn pairwise_noise_is_priced_node_by_node() {
     }
     assert!(refusal("gopa --topology complete:5 --sigma-eta 0 --sigma-delta 3").contains("--sigma-eta"));
 }
+
+/// The two reference cases in which sums of what was published were seen; and a late value after a repair, which costs 1/σ_η².
+#[test]
+fn pairwise_noise_is_priced_for_sums_and_for_late_values() {
+    let losses = |more: &str| -> Vec<f64> {
+        let found = json(&format!("gopa --topology complete:8 --sigma-eta 1 {more}"));
+        serde_json::from_value(found["loss"].clone()).unwrap()
+    };
+    for (delta, expected) in [
+        ("0", [0.25, 0.25, 0.25, 0.25, 1.0, 0.0, 0.5, 0.5]),
+        ("1", [0.15625, 0.15625, 0.15625, 0.15625, 0.25, 0.0, 0.1875, 0.1875]),
+    ] {
+        for rows in ["--rows 4;6,7;0,1,2,3", "--rows 4 --rows 6,7 --rows 0,1,2,3"] {
+            let found = losses(&format!("--sigma-delta {delta} --coalition 5 {rows}"));
+            found.iter().zip(expected).for_each(|(a, b)| assert!((a - b).abs() < 1e-10, "{found:?}"));
+        }
+    }
+    let late = losses("--sigma-delta 7 --dropped 2 --repaired --late 2");
+    assert!((late[2] - 1.0).abs() < 1e-10, "{late:?}");
+    let graph = "gopa --topology complete:5 --sigma-eta 1 --sigma-delta 3";
+    assert!(refusal(&format!("{graph} --rows 4;x")).contains("`x` is no node"));
+    assert!(refusal(&format!("{graph} --dropped 2 --repaired --late 1")).contains("--late 1"));
+    assert!(refusal(&format!("{graph} --dropped 2 --late 2")).contains("--repaired"));
+}

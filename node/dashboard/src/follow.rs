@@ -5,7 +5,7 @@ use std::io::{self, Read, Seek, SeekFrom};
 use std::path::PathBuf;
 
 use protocol::LogLine;
-use protocol::log::Reader;
+use protocol::log::{Reader, piece};
 
 /// Bytes that are read at a time: a long log of earlier days is taken in pieces.
 const PIECE: u64 = 1 << 20;
@@ -13,14 +13,16 @@ const PIECE: u64 = 1 << 20;
 /// The place in a log up to which it was read.
 #[derive(Debug)]
 pub(crate) struct Follower {
-    path: PathBuf,
+    first: PathBuf,
+    /// Which piece of it.
+    number: u32,
     offset: u64,
     reader: Reader,
 }
 
 impl Follower {
-    pub(crate) fn new(path: PathBuf) -> Self {
-        Self { path, offset: 0, reader: Reader::default() }
+    pub(crate) fn new(first: PathBuf) -> Self {
+        Self { first, number: 0, offset: 0, reader: Reader::default() }
     }
 
     /// Calls `each` with the lines that are new, at most one piece of them; says whether there may be more. A file that is not there yet has none.
@@ -28,18 +30,24 @@ impl Follower {
     /// # Errors
     /// A file that cannot be read.
     pub(crate) fn poll(&mut self, each: impl FnMut(LogLine)) -> io::Result<bool> {
+        // Looked for before the reading: where the next is there, this one is not written any more.
+        let goes_on = self.number.checked_add(1).is_some_and(|next| piece(&self.first, next).is_file());
         // Opened anew each time: a swarm of a thousand nodes would hold too many files open.
-        let mut file = match File::open(&self.path) {
+        let mut file = match File::open(piece(&self.first, self.number)) {
             Ok(file) => file,
             Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(false),
             Err(error) => return Err(error),
         };
         file.seek(SeekFrom::Start(self.offset))?;
-        let mut piece = Vec::new();
-        let read = file.take(PIECE).read_to_end(&mut piece)? as u64;
+        let mut bytes = Vec::new();
+        let read = file.take(PIECE).read_to_end(&mut bytes)? as u64;
         self.offset += read;
-        self.reader.push(&piece, each);
-        Ok(read == PIECE)
+        self.reader.push(&bytes, each);
+        let ends = goes_on && read < PIECE;
+        if ends {
+            (self.number, self.offset) = (self.number + 1, 0);
+        }
+        Ok(ends || read == PIECE)
     }
 
     pub(crate) fn damaged(&self) -> u64 {
@@ -73,5 +81,30 @@ mod tests {
         file.write_all((tail + "{\"t\":5,\"no\n" + &text(&first)).as_bytes()).unwrap();
         assert_eq!(poll(), (vec![second, first], 1));
         assert_eq!(poll(), (vec![], 1));
+    }
+    #[test]
+    fn a_log_in_pieces_is_followed_from_one_to_the_next() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("log.jsonl");
+        let text = |round: u32| serde_json::to_string(&done(0, round, 2)).unwrap() + "\n";
+        let write = |number: u32, text: &str| {
+            let mut file = File::options().create(true).append(true).open(piece(&path, number)).unwrap();
+            file.write_all(text.as_bytes()).unwrap();
+        };
+        let mut follower = Follower::new(path.clone());
+        let mut all = || {
+            let mut lines = Vec::new();
+            while follower.poll(|line| lines.push(line)).unwrap() {}
+            lines
+        };
+        write(0, &text(0));
+        assert_eq!(all(), [done(0, 0, 2)]);
+        write(0, &text(1));
+        write(1, &text(2));
+        write(2, &text(3));
+        assert_eq!(all(), [1, 2, 3].map(|round| done(0, round, 2)));
+        write(2, &text(4));
+        assert_eq!(all(), [done(0, 4, 2)]);
+        assert_eq!(all(), []);
     }
 }

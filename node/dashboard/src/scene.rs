@@ -21,7 +21,7 @@ pub struct Scene {
 impl Scene {
     /// The picture of a configuration's graph. One that cannot be built is no picture: the run itself reports it.
     pub fn of(config: &Config) -> Self {
-        if !config.algorithm.kind.uses_graph() {
+        if !config.uses_graph() {
             return Self::default();
         }
         let Ok(spec) = config.graph_spec() else { return Self::default() };

@@ -87,7 +87,8 @@ impl Core {
         match &message.numbers {
             // Only sums of masked rounds are words, and these know how many there are.
             Some(Numbers::Words(words)) => {
-                message.body.load() != Load::Vector || words.len() > Load::most(parameters)
+                let most = self.settings.algorithm.most_numbers(parameters, self.settings.nodes);
+                message.body.load() != Load::Vector || words.len() > most
             }
             numbers => {
                 let count = numbers.as_ref().map_or(0, Numbers::len);

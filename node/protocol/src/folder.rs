@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 
 /// The effective configuration.
 pub const CONFIG: &str = "config.toml";
-/// The run log.
+/// The run log; a long one goes on in more [pieces](crate::log::piece).
 pub const LOG: &str = "log.jsonl";
 /// One row per round of a simulation.
 pub const METRICS: &str = "metrics.csv";

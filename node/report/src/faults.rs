@@ -151,6 +151,7 @@ fn name(fault: FaultKind) -> &'static str {
         FaultKind::WrongDigest => "model that is not the one asked for",
         FaultKind::Replay => "message of an old round, sent again",
         FaultKind::BadSignature => "statement without the signature that it needs",
+        FaultKind::Unproved => "contribution under masks without its proof",
         FaultKind::Proven => "signed what no honest member signs",
     }
 }

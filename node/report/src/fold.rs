@@ -106,7 +106,7 @@ impl Report {
         let (mut account, unlogged) = accounted(source)?;
         let (summary, table) = (account.summary(), account.pairs());
         let drawn = drawn(config);
-        let graph = drawn.as_ref().filter(|_| config.algorithm.kind.uses_graph()).map(|drawn| &drawn.0);
+        let graph = drawn.as_ref().filter(|_| config.uses_graph()).map(|drawn| &drawn.0);
         let nodes = About::new(source, (&table, graph), &summary, &subjects).nodes(&subjects);
         let together = account.epsilons_towards_any(config.privacy.colluders);
         let nodes = own::beside(with_masked_budgets(nodes, together.as_deref()), source, options.with_loss);
@@ -237,7 +237,7 @@ fn charge_ledgers(source: &Source, account: &mut Account) -> BTreeMap<usize, u64
 
 /// The graph that participants spoke along, with the places of its nodes; for `rounds` everybody may meet everybody.
 fn drawn(config: &Config) -> Option<(Graph, Vec<(f64, f64)>)> {
-    let spec = match config.algorithm.kind.uses_graph() {
+    let spec = match config.uses_graph() {
         true => config.graph_spec().ok()?,
         false if config.nodes <= MOST_COMPLETE => format!("complete:{}", config.nodes).parse().ok()?,
         false => return None,

@@ -1,6 +1,6 @@
 //! The points of NIST SP 800-226 (Guidelines for Evaluating Differential Privacy Guarantees, 2025), answered for a run. What is not covered says so.
 
-use protocol::config::Config;
+use protocol::config::{Config, Proofs};
 use serde::Serialize;
 
 use crate::belief::SCALE;
@@ -79,6 +79,9 @@ fn mechanism(report: &Report, config: &Config) -> String {
 fn released(config: &Config) -> &'static str {
     let kind = config.algorithm.kind;
     if !kind.trains() {
+        if config.privacy.proofs != Proofs::None {
+            return "The mean, to the members. No model is trained.";
+        }
         return "The mean, and the values on the way to it, to the members. No model is trained.";
     }
     if kind.uses_graph() {

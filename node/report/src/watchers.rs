@@ -108,7 +108,7 @@ fn traffic(report: &Report) -> Watcher {
 
 fn model_only(report: &Report, source: &Source) -> Watcher {
     let who = "whoever gets only the finished model";
-    if words::ends_in_consensus(source.config.algorithm.kind) {
+    if words::ends_in_consensus(&source.config) {
         let rests_on =
             "every member holds the same model, so that whoever gets it learns no more than a member did";
         return Watcher::new(who, report.worst.figure.clone(), rests_on);

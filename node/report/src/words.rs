@@ -3,7 +3,7 @@
 use learn::model::{ClippedBy, ModelSpec};
 use privacy::network::Analysis;
 use protocol::account::Table;
-use protocol::config::{AlgorithmKind, Config, NoiseKind};
+use protocol::config::{AlgorithmKind, Config, NoiseKind, Proofs};
 use protocol::work::Adjacency;
 
 use crate::document::{Colluding, Report};
@@ -98,8 +98,8 @@ pub(crate) fn on_integers(config: &Config) -> bool {
 }
 
 /// Whether all members end with one model.
-pub(crate) fn ends_in_consensus(kind: AlgorithmKind) -> bool {
-    kind == AlgorithmKind::Rounds
+pub(crate) fn ends_in_consensus(config: &Config) -> bool {
+    config.algorithm.kind == AlgorithmKind::Rounds || config.privacy.proofs != Proofs::None
 }
 
 fn guarantee(report: &Report, source: &Source) -> String {

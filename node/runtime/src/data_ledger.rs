@@ -60,16 +60,20 @@ impl Use {
     /// Whether this figure is also a bound in the unit and the scope of the other.
     ///
     /// # Guarantee
-    /// What is lost on a node's data bounds what is lost on one person's, and that what is lost on one record; what everybody together may learn (`local`)
-    /// bounds what any one member may (`worst`), and that what members learn on average (`mean`). An unknown word bounds nothing but itself.
+    /// What is lost on a node's data bounds what is lost on one person's or one record; what everybody together may learn (`local`) bounds what any one member
+    /// may (`worst`), and that what members learn on average (`mean`). Of a person and a record neither bounds the other: a person has several records, and where
+    /// one of them is gone another may stand for the person, which is a record replaced and costs more than one that is there or not. An unknown word bounds
+    /// nothing but itself.
     pub fn covers(&self, other: &Self) -> bool {
-        let no_less = |order: &[&str], mine: &str, theirs: &str| {
-            let place = |word: &str| order.iter().position(|known| *known == word);
-            mine == theirs
-                || matches!((place(mine), place(theirs)), (Some(mine), Some(theirs)) if mine > theirs)
-        };
-        no_less(&["record", "person", "node"], &self.unit, &other.unit)
-            && no_less(&["mean", "worst", "local"], &self.scope, &other.scope)
+        self.is_bound_of(&other.unit, &other.scope)
+    }
+
+    /// As [`covers`](Self::covers), of a unit and a scope.
+    pub fn is_bound_of(&self, unit: &str, scope: &str) -> bool {
+        let place = |word: &str| ["mean", "worst", "local"].iter().position(|known| *known == word);
+        let wider = matches!((place(&self.scope), place(scope)), (Some(mine), Some(theirs)) if mine > theirs);
+        let larger = self.unit == "node" && ["record", "person"].contains(&unit);
+        (self.unit == unit || larger) && (self.scope == scope || wider)
     }
 }
 
@@ -270,13 +274,15 @@ mod tests {
     }
 
     #[test]
-    fn a_figure_covers_smaller_units_and_fewer_watchers_and_nothing_unknown() {
+    fn a_figure_covers_fewer_watchers_a_node_all_that_is_its_own_and_nothing_covers_what_is_unknown() {
         let of =
             |unit: &str, scope: &str| Use { unit: unit.into(), scope: scope.into(), ..used("a", 1.0, true) };
         let (units, scopes) = (["record", "person", "node"], ["mean", "worst", "local"]);
         for (a, b, c, d) in (0..81).map(|at| (at % 3, at / 3 % 3, at / 9 % 3, at / 27)) {
             let covered = of(units[a], scopes[b]).covers(&of(units[c], scopes[d]));
-            assert_eq!(covered, a >= c && b >= d, "{} {} {} {}", units[a], scopes[b], units[c], scopes[d]);
+            // Neither a person a record, nor a record a person.
+            let unit = a == c || units[a] == "node";
+            assert_eq!(covered, unit && b >= d, "{} {} {} {}", units[a], scopes[b], units[c], scopes[d]);
         }
         assert!(of("galaxy", "worst").covers(&of("galaxy", "mean")));
         assert!(!of("galaxy", "worst").covers(&of("record", "worst")));

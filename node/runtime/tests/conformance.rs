@@ -122,6 +122,13 @@ async fn masked_rounds() {
     both_end_with_the_same_bits(&["nodes=5", "rounds=6", "privacy.masking=pairwise"]).await;
 }
 
+/// Who is not drawn adds noise, here as there.
+#[tokio::test(flavor = "multi_thread")]
+async fn masked_rounds_of_drawn_members() {
+    let sample = "algorithm.sample=2";
+    both_end_with_the_same_bits(&["nodes=5", "rounds=8", "privacy.masking=pairwise", sample]).await;
+}
+
 #[tokio::test(flavor = "multi_thread")]
 async fn masked_rounds_by_halving() {
     let halving = "algorithm.exchange=halving";

@@ -104,8 +104,12 @@ impl Member<'_> {
         let numbers = self.rules.numbers();
         let nothing = || vec![Scalar::ZERO; numbers];
         let mut all = Masks { masks: nothing(), blindings: nothing(), pairs: Vec::new() };
-        if !self.rules.members().contains(&self.position) || pads.len() + 1 != self.rules.members().len() {
-            return Err(ProofError::Members { what: "a member needs a pad with each other one" });
+        if !self.rules.members().contains(&self.position)
+            || pads.len() != self.rules.others(self.position).count()
+        {
+            return Err(ProofError::Members {
+                what: "a member needs a pad with each that it shares masks with",
+            });
         }
         for other in self.rules.others(self.position) {
             let pad = pads.iter().find(|pad| pad.with == other);

@@ -1,5 +1,7 @@
 //! What all members agree on, and the generators that follow from it.
 
+use std::sync::Arc;
+
 use bulletproofs::{BulletproofGens, PedersenGens};
 use merlin::Transcript;
 
@@ -35,14 +37,16 @@ impl Bits {
     }
 }
 
-/// One round: its members, numbers and range. Making it costs as much as a proof; it serves for all members of a process.
+/// One round: its members, numbers and range. Making it costs as much as a proof; it serves for all members of a process, and for [further](Self::again) rounds.
 pub struct Rules {
     context: Vec<u8>,
     members: Vec<u32>,
+    /// Pairs that share no masks, the smaller first.
+    apart: Vec<(u32, u32)>,
     numbers: usize,
     bits: Bits,
     pub(crate) commit: PedersenGens,
-    pub(crate) generators: BulletproofGens,
+    pub(crate) generators: Arc<BulletproofGens>,
 }
 
 impl Rules {
@@ -54,6 +58,23 @@ impl Rules {
         if !(1..=MOST_NUMBERS).contains(&numbers) {
             return Err(ProofError::Numbers { numbers, limit: MOST_NUMBERS });
         }
+        let generators = Arc::new(BulletproofGens::new(bits.count(), numbers.next_power_of_two()));
+        Self::with((context, members), (numbers, bits), generators)
+    }
+
+    /// The same for another round, without the cost.
+    ///
+    /// # Errors
+    /// As [`new`](Self::new).
+    pub fn again(&self, context: &[u8], members: &[u32]) -> Result<Self, ProofError> {
+        Self::with((context, members), (self.numbers, self.bits), self.generators.clone())
+    }
+
+    fn with(
+        (context, members): (&[u8], &[u32]),
+        (numbers, bits): (usize, Bits),
+        generators: Arc<BulletproofGens>,
+    ) -> Result<Self, ProofError> {
         let mut members = members.to_vec();
         members.sort_unstable();
         if members.windows(2).any(|pair| pair[0] == pair[1]) {
@@ -62,9 +83,19 @@ impl Rules {
         if members.len() < 2 {
             return Err(ProofError::Members { what: "masks need at least two members" });
         }
-        let generators = BulletproofGens::new(bits.count(), numbers.next_power_of_two());
-        let commit = PedersenGens::default();
-        Ok(Self { context: context.to_vec(), members, numbers, bits, commit, generators })
+        let (context, commit) = (context.to_vec(), PedersenGens::default());
+        Ok(Self { context, members, apart: Vec::new(), numbers, bits, commit, generators })
+    }
+
+    /// The same where these pairs share no masks, since they do not agree on them.
+    ///
+    /// # Assumes
+    /// Those whom nobody watches stay connected by the masks that are left: of each part that falls off the sum shows.
+    #[must_use]
+    pub fn without(mut self, pairs: &[(u32, u32)]) -> Self {
+        self.apart = pairs.iter().map(|&(one, other)| (one.min(other), one.max(other))).collect();
+        self.apart.sort_unstable();
+        self
     }
 
     /// Who adds up, in increasing order.
@@ -72,9 +103,11 @@ impl Rules {
         &self.members
     }
 
-    /// Everybody but one.
-    pub(crate) fn others(&self, member: u32) -> impl Iterator<Item = u32> + '_ {
-        self.members.iter().copied().filter(move |&other| other != member)
+    /// Everybody with whom a member shares a mask.
+    pub fn others(&self, member: u32) -> impl Iterator<Item = u32> + '_ {
+        let pair = move |other: u32| (member.min(other), member.max(other));
+        let shares = move |other: &u32| *other != member && self.apart.binary_search(&pair(*other)).is_err();
+        self.members.iter().copied().filter(shares)
     }
 
     /// How many numbers a contribution has.
@@ -97,6 +130,10 @@ impl Rules {
         let mut transcript = Transcript::new(b"murmur proofs 1");
         transcript.append_message(b"context", &self.context);
         self.members.iter().for_each(|&member| transcript.append_u64(b"on the roster", u64::from(member)));
+        for &(one, other) in &self.apart {
+            transcript.append_u64(b"apart", u64::from(one));
+            transcript.append_u64(b"apart", u64::from(other));
+        }
         transcript.append_u64(b"numbers", self.numbers as u64);
         transcript.append_u64(b"bits", self.bits.count() as u64);
         transcript.append_u64(b"member", u64::from(member));

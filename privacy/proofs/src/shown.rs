@@ -1,5 +1,8 @@
 //! What a member publishes, and its bytes.
 
+use curve25519_dalek::ristretto::CompressedRistretto;
+use curve25519_dalek::scalar::Scalar;
+
 use crate::{Rules, ShapeError};
 
 /// A point or a number in 32 bytes.
@@ -39,9 +42,10 @@ impl Shown {
     pub fn from_bytes(bytes: &[u8], rules: &Rules) -> Result<Self, ShapeError> {
         /// 9 points and numbers, and two points for each halving of at most 2¹⁵.
         const LONGEST_PROOF: usize = 32 * (9 + 2 * 15);
-        let (numbers, others) = (rules.numbers(), rules.members().len() - 1);
-        let shape = ShapeError { bytes: bytes.len(), numbers, members: others + 1 };
+        let numbers = rules.numbers();
+        let shape = ShapeError { bytes: bytes.len(), numbers, members: rules.members().len() };
         let (member, rest) = bytes.split_first_chunk::<4>().ok_or(shape)?;
+        let others = rules.others(u32::from_le_bytes(*member)).count();
         let count = numbers * (3 + others);
         let (packed, proof) = rest.split_at_checked(32 * count).ok_or(shape)?;
         if proof.len() > LONGEST_PROOF {
@@ -55,11 +59,31 @@ impl Shown {
         Ok(Self { member, commitments, proof: proof.to_vec(), pairs, masked, opening })
     }
 
+    /// As a member publishes it that adds so much more to its first number than its proof is about, for tests: everything opens, and the proof does not hold.
+    pub fn danger_beyond(&mut self, rules: &Rules, more: u64) {
+        let more = Scalar::from(more);
+        let committed = self.commitments.first_mut().and_then(|first| {
+            let before = CompressedRistretto(*first).decompress()?;
+            *first = (before + rules.commit.B * more).compress().to_bytes();
+            self.masked.first_mut()
+        });
+        if let Some(masked) = committed {
+            *masked = (Scalar::from_bytes_mod_order(*masked) + more).to_bytes();
+        }
+    }
+
+    /// The same with another first number than it committed to, for tests.
+    pub fn danger_other(&mut self, more: u64) {
+        if let Some(masked) = self.masked.first_mut() {
+            *masked = (Scalar::from_bytes_mod_order(*masked) + Scalar::from(more)).to_bytes();
+        }
+    }
+
     /// Whether there is as much of everything as the rules say.
     pub(crate) fn fits(&self, rules: &Rules) -> bool {
         let fits = |part: &Vec<Packed>| part.len() == rules.numbers();
         rules.members().contains(&self.member)
-            && self.pairs.len() + 1 == rules.members().len()
+            && self.pairs.len() == rules.others(self.member).count()
             && [&self.commitments, &self.masked, &self.opening].into_iter().chain(&self.pairs).all(fits)
     }
 

@@ -39,8 +39,9 @@ pub fn verify(rules: &Rules, shown: &[Shown]) -> Result<Vec<i64>, Vec<Blame>> {
     for (at, first) in there.iter().enumerate() {
         let differs =
             |second: &&&Shown| first.pair_with(rules, second.member) != second.pair_with(rules, first.member);
+        let shares = |second: &&&Shown| rules.others(first.member).any(|other| other == second.member);
         let pair = |second: &&Shown| Blame::Pair { first: first.member, second: second.member };
-        blamed.extend(there[at + 1..].iter().filter(differs).map(pair));
+        blamed.extend(there[at + 1..].iter().filter(shares).filter(differs).map(pair));
     }
     if blamed.is_empty() { Ok(total(rules, &there)) } else { Err(blamed) }
 }

@@ -178,3 +178,38 @@ fn ranges_hold_at_their_ends() {
         assert!(member.show(&[most; 5], &pads, Zeroizing::new([1; 32])).is_err(), "{width}");
     }
 }
+
+/// A number beyond the range, committed to and opened as it is: the proof is about another one.
+#[test]
+fn who_adds_what_is_out_of_range_is_named() {
+    let rules = rules(b"round 1");
+    for (lie, expected) in [(true, Lie::Range), (false, Lie::Opening)] {
+        let mut shown = all(&rules);
+        if lie {
+            shown[2].danger_beyond(&rules, 1 << 40);
+        } else {
+            shown[2].danger_other(1 << 40);
+        }
+        assert_eq!(verify(&rules, &shown).unwrap_err(), named(7, expected));
+    }
+}
+
+/// Two that do not agree on a mask share none, and the others' masks still cancel.
+#[test]
+fn pairs_that_are_apart_share_no_mask() {
+    let rules = rules(b"round 1").again(b"round 2", &MEMBERS).unwrap().without(&[(9, 3)]);
+    let without = |me: u32, other: u32| (me.min(other), me.max(other)) == (3, 9);
+    let shown: Vec<Shown> = MEMBERS
+        .iter()
+        .map(|&me| {
+            let pads: Vec<Pad> = pads(me).into_iter().filter(|pad| !without(me, pad.with)).collect();
+            let shown = show(&rules, me, &pads);
+            Shown::from_bytes(&shown.to_bytes(), &rules).unwrap()
+        })
+        .collect();
+    let expected: Vec<i64> = (0..NUMBERS).map(|at| MEMBERS.iter().map(|&m| values(m)[at]).sum()).collect();
+    assert_eq!(verify(&rules, &shown).unwrap(), expected);
+    let secret = || Zeroizing::new([1; 32]);
+    let refused = Member { rules: &rules, position: 3 }.show(&values(3), &pads(3), secret());
+    assert!(matches!(refused, Err(ProofError::Members { .. })), "a pad too many");
+}

@@ -67,6 +67,18 @@ pub enum NetworkError {
         /// The value given.
         value: f64,
     },
+    /// A branch of a token that left something that is not there.
+    #[error(
+        "branch {branch} left branch {parent} behind {behind} of its hops, which is not before it or not as long"
+    )]
+    BranchOutside {
+        /// The branch, counted from 0.
+        branch: usize,
+        /// What it left.
+        parent: usize,
+        /// Behind how many hops.
+        behind: usize,
+    },
     /// A walk that visits a node that is not there.
     #[error("visit {visit} of the path is to node {node}, but the nodes are 0 to {}", nodes - 1)]
     VisitOutside {

@@ -273,7 +273,7 @@ mod tests {
         let points: Vec<f64> = (-600..=900).map(|at| f64::from(at) * 0.02).collect();
         let density = |x: f64| (-0.5 * x * x).exp() / std::f64::consts::TAU.sqrt() * 0.02;
         let ratio = |x: f64, shift: f64| (x * shift - 0.5 * shift * shift).exp();
-        let (mut forth, mut back) = (0.0_f64, 0.0_f64);
+        let (mut forth, mut back) = (0.0, 0.0);
         let mut add = |mass: f64, ratio: f64| {
             forth += mass * ratio.powf(order);
             back += mass * ratio.powf(1.0 - order);
@@ -296,13 +296,13 @@ mod tests {
         use crate::rdp;
         use crate::release::{Mechanism, Release, Sampling};
 
-        let (rate, total, along): (f64, f64, f64) = (0.05, 0.9, 1.3);
+        let (rate, (total, along)) = (0.05, (0.9_f64, 1.3_f64));
         let sampled = |shift: f64, order: f64| {
             let mechanism = Mechanism::Gaussian { noise_multiplier: 1.0 / shift };
             rdp::divergence(&Release { mechanism, sampling: Sampling::Poisson { rate } }, order)
         };
         for order in [2.0, 4.0] {
-            let together = sampled(total.hypot(along), order);
+            let together = sampled((total * total + along * along).sqrt(), order);
             for above in [f64::NEG_INFINITY, -1.0, 0.5, 1.5, 2.5, f64::INFINITY] {
                 let found = divergence_of_looks((rate, order), (total, along), |t| t > above);
                 assert!(found <= together * (1.0 + 1e-6), "{order} {above}: {found} {together}");

@@ -110,6 +110,15 @@ pub enum QuestionError {
         /// The weights.
         weights: String,
     },
+    /// A late value of a node that did not drop out, or that pools what it knows.
+    #[error("--late {node}: that node is none of those who dropped out and are watched")]
+    LateWithoutDrop {
+        /// The node.
+        node: usize,
+    },
+    /// Late values where nobody took noise out again: they are as well hidden as others.
+    #[error("--late is for values that come after a repair")]
+    LateWithoutRepair,
     /// Nothing was released.
     #[error("no events given")]
     NoEvents,
@@ -158,6 +167,8 @@ impl Hint for QuestionError {
             }
             Self::NoGuarantee => "use --analysis rounds or contractive",
             Self::NeverMixes { .. } => "try --weights lazy-metropolis",
+            Self::LateWithoutDrop { .. } => "name it with --dropped too",
+            Self::LateWithoutRepair => "add --repaired, or leave --late out",
             Self::NoEvents => "add --event gaussian:sigma=1,count=10, or --file events.json",
             Self::UnknownAccountant(_) => "there are basic, advanced, renyi, gaussian and pld",
             Self::DoesNotGive { .. } => "leave out --to to see what it does give",

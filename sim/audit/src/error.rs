@@ -45,6 +45,11 @@ pub enum AuditError {
     /// Masks are left in totals.
     #[error("a round of an undisturbed run was void: masks do not cancel, or somebody left them out")]
     Void,
+    /// Totals that are no sums.
+    #[error(
+        "members of an undisturbed run came to another model than without masks: totals went around, or words were changed on their way"
+    )]
+    Totals,
     /// Something to break that is not there.
     #[error("`{what}` breaks nothing here: rounds are {masks}")]
     NothingBroken {
@@ -164,6 +169,9 @@ impl Hint for AuditError {
             Self::Void => Some(
                 "the keys, signs or rounds of streams differ between members: nothing but noise was seen"
                     .into(),
+            ),
+            Self::Totals => Some(
+                "a total needs room for the sum of all contributions and their noise (`privacy.grid`, `privacy.largest`), and every bit of a word counts".into(),
             ),
             Self::NothingBroken { masks: "masked", .. } => Some("use `--set privacy.masking=none`".into()),
             Self::NothingBroken { .. } => Some("use `--set privacy.masking=pairwise`".into()),

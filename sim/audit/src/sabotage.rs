@@ -2,6 +2,7 @@
 
 use privacy::clip::ClipNorm;
 use privacy::mechanisms::MechanismError;
+use protocol::PeerIx;
 use protocol::masks::Flaw;
 use protocol::work::WorkSettings;
 
@@ -27,6 +28,12 @@ pub enum Sabotage {
     MaskWrongSign,
     /// Masks: words are sent as they are.
     WordsInClear,
+    /// Masks: the watched node is taken for dead, its streams are opened so that the others can do without it, and then its sum comes.
+    LateSum,
+    /// Masks: totals go around, since steps are finer than there is room for.
+    Wrap,
+    /// Masks: words travel as single-precision numbers.
+    WordsAsReals,
 }
 
 /// What is left of the noise of who adds next to none.
@@ -34,7 +41,7 @@ const LITTLE: f64 = 1e-3;
 
 impl Sabotage {
     /// All of them with their names.
-    pub const ALL: [(&'static str, Self); 8] = [
+    pub const ALL: [(&'static str, Self); 11] = [
         ("noise-halved", Self::NoiseHalved),
         ("noise-reused", Self::NoiseReused),
         ("clip-skipped", Self::ClipSkipped),
@@ -43,6 +50,9 @@ impl Sabotage {
         ("mask-round-left-out", Self::MaskRoundLeftOut),
         ("mask-wrong-sign", Self::MaskWrongSign),
         ("words-in-clear", Self::WordsInClear),
+        ("late-sum", Self::LateSum),
+        ("wrap", Self::Wrap),
+        ("words-as-f32", Self::WordsAsReals),
     ];
 
     /// Its name.
@@ -63,12 +73,7 @@ impl Sabotage {
                 noise_multiplier: honest.noise_multiplier / UNCLIPPED,
                 ..honest.clone()
             },
-            Self::NoiseReused
-            | Self::MemberWithoutNoise
-            | Self::MaskKeyReused
-            | Self::MaskRoundLeftOut
-            | Self::MaskWrongSign
-            | Self::WordsInClear => honest.clone(),
+            _ => honest.clone(),
         })
     }
 
@@ -77,21 +82,21 @@ impl Sabotage {
         match self {
             Self::NoiseHalved | Self::NoiseReused => true,
             Self::ClipSkipped => !masked,
-            Self::MemberWithoutNoise
-            | Self::MaskKeyReused
-            | Self::MaskRoundLeftOut
-            | Self::MaskWrongSign
-            | Self::WordsInClear => masked,
+            Self::MemberWithoutNoise => masked,
+            _ => masked && self.flaw(Some(0)).is_some(),
         }
     }
 
-    /// What is wrong with the masks.
-    pub(crate) fn flaw(self) -> Option<Flaw> {
+    /// What is wrong with the masks, where this node is watched.
+    pub(crate) fn flaw(self, watched: Option<usize>) -> Option<Flaw> {
         match self {
             Self::MaskKeyReused => Some(Flaw::KeyReused),
             Self::MaskRoundLeftOut => Some(Flaw::RoundLeftOut),
             Self::MaskWrongSign => Some(Flaw::WrongSign),
             Self::WordsInClear => Some(Flaw::InClear),
+            Self::LateSum => watched.map(|watched| Flaw::Opened(watched as PeerIx)),
+            Self::Wrap => Some(Flaw::TooFine),
+            Self::WordsAsReals => Some(Flaw::AsReals),
             Self::NoiseHalved | Self::NoiseReused | Self::ClipSkipped | Self::MemberWithoutNoise => None,
         }
     }

@@ -68,7 +68,9 @@ pub(crate) fn play(
     let play = Play {
         seed,
         act: &act,
+        source: None,
         watchers: &[watcher],
+        unmasked: false,
         keep: Keep::All,
         with_contributions: true,
         with_log: true,

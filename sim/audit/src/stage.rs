@@ -63,8 +63,12 @@ pub(crate) struct Play<'a> {
     /// Seed of all noise; links and schedules stay those of the scenario.
     pub(crate) seed: u64,
     pub(crate) act: &'a (dyn Fn(&Due<'_>) -> Act + Sync),
+    /// Who is watched, where it is somebody.
+    pub(crate) source: Option<usize>,
     /// Who watches; several pool their views.
     pub(crate) watchers: &'a [usize],
+    /// Whether words are sent without masks, which should change no total.
+    pub(crate) unmasked: bool,
     pub(crate) keep: Keep,
     /// Whether contributions are kept, with and without their noise.
     pub(crate) with_contributions: bool,
@@ -252,8 +256,12 @@ impl Hook for Stage<'_> {
 
     /// With the streams that the watchers know left out: what is sent is then what they can make of it.
     fn masks(&self, _setup: &Setup, node: PeerIx, life: u32) -> Masks {
+        if self.play.unmasked {
+            return Masks::DangerPretended;
+        }
         let known = self.play.watchers.iter().map(|&watcher| watcher as PeerIx).collect();
-        let bared = Bared { flaw: self.scene.sabotage.and_then(Sabotage::flaw), known };
+        let flaw = self.scene.sabotage.and_then(|sabotage| sabotage.flaw(self.play.source));
+        let bared = Bared { flaw, known };
         Masks::DangerBared(mask_secret(self.play.seed, node, life), bared)
     }
 

@@ -85,9 +85,23 @@ fn words_in_the_clear_are_caught() {
 }
 
 #[test]
-fn a_wrong_sign_shows_in_void_rounds() {
-    let found = audit(&[], Vec::new(), Some(Sabotage::MaskWrongSign));
-    assert!(matches!(found, Err(AuditError::Void)), "{found:?}");
+fn the_late_sum_of_a_node_that_was_taken_for_dead_is_caught() {
+    assert_caught(Sabotage::LateSum);
+}
+
+#[test]
+fn a_wrong_sign_shows_in_void_rounds_and_so_do_words_that_were_rounded() {
+    for sabotage in [Sabotage::MaskWrongSign, Sabotage::WordsAsReals] {
+        let found = audit(&[], Vec::new(), Some(sabotage));
+        assert!(matches!(found, Err(AuditError::Void)), "{sabotage:?}: {found:?}");
+    }
+}
+
+/// Masks still cancel, so that no check word shows it: the model does.
+#[test]
+fn totals_that_went_around_show_in_the_model() {
+    let found = audit(&[], Vec::new(), Some(Sabotage::Wrap));
+    assert!(matches!(found, Err(AuditError::Totals)), "{found:?}");
 }
 
 #[test]

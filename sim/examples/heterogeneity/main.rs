@@ -41,6 +41,7 @@ const SETTINGS: &[Setting] = &[
             ("no noise", &["privacy.epsilon=inf"]),
             ("ε 8", &["privacy.epsilon=8"]),
             ("ε 2", &["privacy.epsilon=2"]),
+            ("ε 2, masks", &["privacy.epsilon=2", "privacy.masking=pairwise"]),
         ],
     },
     Setting {
@@ -48,6 +49,10 @@ const SETTINGS: &[Setting] = &[
         common: &["nodes=16", "rounds=100", "partition.min_size=10", "privacy.epsilon=2"],
         rows: &[
             ("`dirichlet` 0.1", &["partition.kind=dirichlet", "partition.alpha=0.1"]),
+            (
+                "`dirichlet` 0.1, masks",
+                &["partition.kind=dirichlet", "partition.alpha=0.1", "privacy.masking=pairwise"],
+            ),
             ("`pathological` 2", &["partition.kind=pathological", "partition.classes_per_node=2"]),
         ],
     },

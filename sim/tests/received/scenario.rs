@@ -31,6 +31,8 @@ struct Chosen {
     numbers: usize,
     /// Whether a node that crashed may come back.
     may_return: bool,
+    /// Whether some add to the first round only and mix all along, where nothing else goes wrong.
+    few: bool,
 }
 
 impl fmt::Display for Scenario {
@@ -69,12 +71,15 @@ impl Scenario {
         let mut pairs = common(nodes, dice);
         let chosen = algorithm(&mut pairs, nodes, dice);
         pairs.push(format!("data=blobs:nodes={nodes},records=4,dim={},classes=2,test=0", chosen.numbers));
-        faults(&mut pairs, (nodes, chosen.may_return), dice);
+        if !chosen.few {
+            faults(&mut pairs, (nodes, chosen.may_return), dice);
+        }
         let layers = pairs.iter().map(|pair| Layer::from_flags("--set", &[pair]).unwrap());
         let mut setup = Setup::new(Config::from_layers(layers).ok()?).ok()?;
         setup.rho = chosen.rho;
-        let limited = dice.once_in(2);
-        let mut limit = |_| (limited && dice.once_in(2)).then(|| dice.below(4));
+        let limited = chosen.few || dice.once_in(2);
+        let most = if chosen.few { 2 } else { 4 };
+        let mut limit = |_| (limited && dice.once_in(2)).then(|| dice.below(most));
         let most = (0..nodes).map(&mut limit).collect();
         let old_disks = dice.once_in(8);
         Some((Self { pairs, rho: chosen.rho, most, old_disks }, setup))
@@ -114,9 +119,10 @@ fn algorithm(pairs: &mut Vec<String>, nodes: usize, dice: &mut Dice) -> Chosen {
     if dice.once_in(4) {
         pairs.push("members.hostile=0".into());
     }
-    let plain = |rho| Chosen { rho, numbers: NUMBERS, may_return: true };
+    let plain = |rho| Chosen { rho, numbers: NUMBERS, may_return: true, few: false };
     match dice.below(12) {
-        0..4 => plain(Some(gossip(pairs, nodes, dice))),
+        0..3 => plain(Some(gossip(pairs, nodes, dice))),
+        3 => Chosen { few: true, ..plain(Some(few(pairs, dice))) },
         4..6 => {
             mean(pairs, nodes, dice);
             plain(None)
@@ -124,7 +130,7 @@ fn algorithm(pairs: &mut Vec<String>, nodes: usize, dice: &mut Dice) -> Chosen {
         6..9 => plain(Some(walk(pairs, dice))),
         9 if nodes <= 5 => {
             gopa(pairs, dice);
-            Chosen { rho: None, numbers: NUMBERS_OF_PAIRS, may_return: false }
+            Chosen { rho: None, numbers: NUMBERS_OF_PAIRS, may_return: false, few: false }
         }
         _ => {
             rounds(pairs, nodes, dice);
@@ -145,25 +151,41 @@ fn values(pairs: &mut Vec<String>) {
     pairs.extend(["algorithm.kind=mean", "model.kind=mean", "privacy.adjacency=node"].map(str::to_owned));
 }
 
-/// Who meets whom when.
-fn schedule(pairs: &mut Vec<String>, nodes: usize, dice: &mut Dice) {
-    if dice.once_in(3) {
+/// Who meets whom when; whether that is not one graph all along.
+fn schedule(pairs: &mut Vec<String>, nodes: usize, dice: &mut Dice) -> bool {
+    let changes = dice.once_in(3);
+    if changes {
         let fresh = format!("resampled:erdos-renyi:{nodes},p=0.7");
         let all = ["one-peer-exponential", "doubling", "shuffled-doubling", "random-matching", &fresh];
         pairs.push(format!("algorithm.schedule={}", dice.one_of(&all)));
     }
+    changes
 }
 
 /// ρ of the updates.
 fn gossip(pairs: &mut Vec<String>, nodes: usize, dice: &mut Dice) -> f64 {
     records(pairs, "gossip");
-    schedule(pairs, nodes, dice);
+    let changes = schedule(pairs, nodes, dice);
     pairs.push(format!("rounds={}", 2 + dice.below(7)));
-    pairs.push(format!("algorithm.mixing_steps={}", dice.one_of(&[1, 1, 1, 2, 3])));
-    if dice.once_in(6) {
-        pairs.push("algorithm.accelerate=true".into());
+    if !changes && dice.once_in(5) {
+        // Models of their own, which go a part of the way to the neighbours'.
+        pairs.push(format!("algorithm.pull={}", dice.one_of(&[0.1, 0.5, 1.5])));
+    } else {
+        pairs.push(format!("algorithm.mixing_steps={}", dice.one_of(&[1, 1, 1, 2, 3])));
+        if dice.once_in(6) {
+            pairs.push("algorithm.accelerate=true".into());
+        }
     }
     dice.one_of(&[0.3, 0.7, 1.0, 1.0, 1.0, 1.2])
+}
+
+/// Updates that contract, at nodes of which some do not make them: what is far away is hidden by what is between, and that is not less for being left alone.
+fn few(pairs: &mut Vec<String>, dice: &mut Dice) -> f64 {
+    records(pairs, "gossip");
+    pairs.push("topology=path".into());
+    pairs.push(format!("rounds={}", 3 + dice.below(6)));
+    pairs.push("algorithm.mixing_steps=1".into());
+    dice.one_of(&[0.1, 0.3, 0.7])
 }
 
 fn mean(pairs: &mut Vec<String>, nodes: usize, dice: &mut Dice) {

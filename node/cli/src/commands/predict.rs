@@ -3,7 +3,7 @@
 use crate::commands::model::load;
 use crate::failure::{Failure, Result};
 use crate::output;
-use learn::data::{DataSource, LabelUse, RawTable, SourceKind, read_table};
+use learn::data::{DataSource, DecimalSign, LabelUse, RawTable, SourceKind, read_table};
 use learn::model::Predictions;
 use learn::saved::Saved;
 use learn::schema::{Column, Schema};
@@ -44,7 +44,7 @@ pub(crate) fn run(args: &Args) -> Result<ExitCode> {
     let predictions = saved.predict(&data)?;
     let table = match &source.kind {
         SourceKind::Csv(path, options) => read_table(path, options)?,
-        _ => RawTable { names: Vec::new(), rows: vec![Vec::new(); data.len()], decimal: b'.' },
+        _ => RawTable { names: Vec::new(), rows: vec![Vec::new(); data.len()], decimal: DecimalSign::Point },
     };
     if table.rows.len() != data.len() {
         return Err(Failure::new("the records to predict are not those of the file: leave `split` out"));

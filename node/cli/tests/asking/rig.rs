@@ -1,8 +1,9 @@
 //! Members that are real processes, and their questions.
 
-use std::io::{BufRead, BufReader, Lines};
+use std::io::{BufRead, BufReader};
 use std::path::{Path, PathBuf};
-use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
+use std::process::{Child, ChildStdin, Command, Stdio};
+use std::sync::mpsc::{Receiver, channel};
 
 use serde_json::Value;
 
@@ -14,7 +15,7 @@ pub(crate) const RECORDS: usize = 200;
 pub(crate) struct Member {
     process: Child,
     stdin: Option<ChildStdin>,
-    lines: Lines<BufReader<ChildStdout>>,
+    lines: Receiver<String>,
     pub(crate) address: String,
 }
 
@@ -43,7 +44,7 @@ impl Member {
             .spawn()
             .expect("the program starts");
         let stdin = process.stdin.take();
-        let lines = BufReader::new(process.stdout.take().expect("it is piped")).lines();
+        let lines = lines_of(&mut process);
         let mut member = Self { process, stdin, lines, address: String::new() };
         member.address = member.until(|status| status["addresses"][0].as_str().map(str::to_owned));
         member
@@ -65,7 +66,7 @@ impl Member {
             .stderr(Stdio::from(std::fs::File::create(folder.join(format!("{index}.err"))).unwrap()))
             .spawn()
             .expect("the program starts");
-        let lines = BufReader::new(process.stdout.take().expect("it is piped")).lines();
+        let lines = lines_of(&mut process);
         let mut member = Self { process, stdin: None, lines, address: String::new() };
         member.address = member.until(|status| status["addresses"][0].as_str().map(str::to_owned));
         member
@@ -74,7 +75,7 @@ impl Member {
     /// Reads status lines until one says it.
     pub(crate) fn until<T>(&mut self, says: impl Fn(&Value) -> Option<T>) -> T {
         loop {
-            let line = self.lines.next().expect("the node goes on").expect("its output can be read");
+            let line = self.lines.recv().expect("the node goes on");
             if let Some(found) = says(&serde_json::from_str(&line).expect("a JSON line")) {
                 return found;
             }
@@ -85,6 +86,14 @@ impl Member {
         use std::io::Write;
         writeln!(self.stdin.as_mut().expect("it is open"), "peer {address}").expect("the node listens");
     }
+}
+
+/// What a process says, line by line. It is read at once, so that nobody waits for a test that looks elsewhere.
+fn lines_of(process: &mut Child) -> Receiver<String> {
+    let (said, heard) = channel();
+    let output = BufReader::new(process.stdout.take().expect("it is piped"));
+    std::thread::spawn(move || output.lines().map_while(Result::ok).try_for_each(|line| said.send(line)));
+    heard
 }
 
 impl Drop for Member {

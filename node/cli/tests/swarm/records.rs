@@ -1,7 +1,9 @@
 //! What nodes have written down, in logs and ledgers, after the end.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::path::Path;
 
+use protocol::folder::LOG;
 use protocol::{Digest, RunEvent};
 
 use crate::rig::Home;
@@ -32,4 +34,14 @@ pub(crate) fn everything_is_on_record(home: &Home, node: usize) -> usize {
     }
     assert!(!released.is_empty(), "node {node} took no part");
     released.len()
+}
+
+/// What every node of a home wrote last.
+pub(crate) fn last_lines(home: &Path) -> String {
+    let of = |node: usize| {
+        let lines = std::fs::read_to_string(home.join(node.to_string()).join(LOG)).ok()?;
+        let last: Vec<&str> = lines.lines().rev().take(12).collect();
+        Some(format!("node {node}, the last first:\n{}\n", last.join("\n")))
+    };
+    (0..16).map_while(of).collect()
 }

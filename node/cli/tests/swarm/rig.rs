@@ -347,7 +347,12 @@ impl Node {
     fn fail(&self, what: &str, error: RecvTimeoutError) -> ! {
         let words = std::fs::read_to_string(&self.errors).unwrap_or_default();
         let last: Vec<&str> = words.lines().rev().take(15).collect();
-        panic!("waiting for {what}: {error}; last status {}\nlast words:\n{}", self.last, last.join("\n"))
+        let all = self.errors.parent().map(crate::records::last_lines).unwrap_or_default();
+        panic!(
+            "waiting for {what}: {error}; last status {}\nlast words:\n{}\n{all}",
+            self.last,
+            last.join("\n")
+        )
     }
 
     pub(crate) fn until_round(&mut self, round: u64) {

@@ -139,6 +139,7 @@ fn seeded_noise_at_one_node_makes_the_run_not_private() {
             release: privacy::event::DpEvent::Gaussian { noise_multiplier: 1.0 },
             private_noise,
             rho: None,
+            looked: None,
         },
     };
     state.push(&first(true));

@@ -169,6 +169,26 @@ pub enum DataError {
         /// Fields of the row.
         found: u64,
     },
+    /// A quote by which one record could hide others.
+    #[error("`{file}`, {why}")]
+    StrayQuote {
+        /// The file.
+        file: String,
+        /// The line and what is there.
+        why: String,
+    },
+    /// Numbers with a comma and numbers with a point, and nobody said which is the decimal sign.
+    #[error("{comma}: `{with_comma}` has a comma, and {point}: `{with_point}` a point")]
+    TwoSigns {
+        /// The first cell with a comma.
+        comma: Place,
+        /// What is there.
+        with_comma: String,
+        /// The first cell with a point.
+        point: Place,
+        /// What is there.
+        with_point: String,
+    },
     /// All that is wrong with the cells and rows of a file.
     #[error("`{file}` has {total} problems:\n  - {}", problems.join("\n  - "))]
     Several {
@@ -304,8 +324,10 @@ impl Hint for DataError {
                 Some("declare the classes with `classes=N` or `classes=A+B+C`".into())
             }
             Self::UnequalRows { .. } => {
-                Some("check for a separator inside a field, which needs quotes around the field".into())
+                Some("check for a separator inside a field, which needs quotes around the field; where another sign stands between fields say so: `delimiter=semicolon`".into())
             }
+            Self::StrayQuote { .. } => Some("quotes stand around a whole field, and twice inside of it (`\"a \"\"b\"\"\"`); where quotes are plain letters say `quotes=none` behind the file".into()),
+            Self::TwoSigns { .. } => Some("say which is the decimal sign, `decimal=comma` or `decimal=point` behind the file, and write the others without the other sign".into()),
             Self::NotADate { place, text, .. } => a_date(place, text)
                 .or_else(|| Some("say how dates are written: `%d.%m.%Y`, `%m/%d/%Y`, `iso`".into())),
             Self::Several { hints, .. } => (!hints.is_empty()).then(|| hints.join("\n      ")),

@@ -1,6 +1,6 @@
 //! The libsvm format: one record per line, `label index:value index:value … # comment`, indices increasing.
 //!
-//! Read in two passes like CSV. Indices count from 1; a file in which index 0 occurs counts from 0.
+//! Read in two passes like CSV. Indices count from 1 unless it is said that they count from 0: one record with an index 0 must not move all others' features.
 
 use std::io::BufRead;
 use std::path::Path;
@@ -24,6 +24,8 @@ pub struct LibsvmOptions {
     /// Number of features. Without it the largest index of one's own file decides: participants that learn
     /// together declare it.
     pub features: Option<usize>,
+    /// Whether indices count from 0; else from 1, and a 0 is refused.
+    pub from_zero: bool,
     /// What the labels are.
     pub target: TargetKind,
 }
@@ -39,9 +41,9 @@ pub fn read_libsvm(path: impl AsRef<Path>, options: &LibsvmOptions) -> Result<Lo
 
 pub(crate) fn read_input(input: &Input, options: &LibsvmOptions) -> Result<Loaded, DataError> {
     let mut survey = Survey::default();
-    for_each_row(input, |_, fields| survey.add(fields))?;
+    for_each_row(input, |row, fields| survey.add(input, (row, fields), options))?;
     let width = survey.width(input, options)?;
-    let first = u64::from(!survey.has_index_zero);
+    let first = u64::from(!options.from_zero);
     let mut features = Vec::with_capacity(survey.records * width);
     let mut labels = Vec::with_capacity(survey.records);
     for_each_row(input, |_, fields| {
@@ -78,14 +80,22 @@ struct Fields {
 struct Survey {
     records: usize,
     largest_index: u64,
-    has_index_zero: bool,
 }
 
 impl Survey {
-    fn add(&mut self, fields: &Fields) -> Result<(), DataError> {
+    fn add(
+        &mut self,
+        input: &Input,
+        (row, fields): (u64, &Fields),
+        options: &LibsvmOptions,
+    ) -> Result<(), DataError> {
         self.records += 1;
         if let (Some((first, _)), Some((last, _))) = (fields.values.first(), fields.values.last()) {
-            self.has_index_zero |= *first == 0;
+            if *first == 0 && !options.from_zero {
+                return Err(input.malformed(format!(
+                    "row {row}: the index 0, but indices count from 1; say `first=0` behind the file where they count from 0"
+                )));
+            }
             self.largest_index = self.largest_index.max(*last);
         }
         Ok(())
@@ -95,13 +105,13 @@ impl Survey {
         if self.records == 0 {
             return Err(DataError::Empty { file: input.name() });
         }
-        let used = self.largest_index.saturating_add(u64::from(self.has_index_zero));
+        let used = self.largest_index.saturating_add(u64::from(options.from_zero));
         let width = options.features.map_or(used, |declared| declared as u64);
         if used > width {
             let why = format!(
                 "the index {} does not fit {width} features that count from {}",
                 self.largest_index,
-                u8::from(!self.has_index_zero)
+                u8::from(!options.from_zero)
             );
             return Err(input.malformed(why));
         }
@@ -203,9 +213,13 @@ mod tests {
     }
 
     #[test]
-    fn a_file_with_index_zero_counts_from_zero() {
-        let data = read("1 0:5 1:6\n0 1:7\n", &LibsvmOptions::default()).unwrap().train;
+    fn a_file_counts_from_zero_where_it_is_said_and_never_by_one_record() {
+        let from_zero = LibsvmOptions { from_zero: true, ..Default::default() };
+        let data = read("1 0:5 1:6\n0 1:7\n", &from_zero).unwrap().train;
         assert_eq!((data.row(0), data.row(1)), (&[5.0, 6.0][..], &[0.0, 7.0][..]));
+        // One record more must not move the features of the others.
+        let message = refused("1 1:6\n0 0:7\n");
+        assert!(message.contains("row 2") && message.contains("first=0"), "{message}");
     }
 
     #[test]
@@ -225,7 +239,7 @@ mod tests {
             ("1 1:2 1:3\n", ["row 1", "index 1", "increase"]),
             ("1 5\n", ["row 1", "`5`", "index:value"]),
             ("1 99999999999:1\n", ["test.svm", "features", "more than"]),
-            ("1 0:1 18446744073709551615:1\n", ["test.svm", "features", "more than"]),
+            ("1 1:1 18446744073709551615:1\n", ["test.svm", "features", "more than"]),
             ("", ["test.svm", "no", "records"]),
         ] {
             let message = refused(text);

@@ -24,7 +24,8 @@ pub use arrays::{ArrayOptions, read_arrays};
 pub use builtin::{breast_cancer, digits};
 pub use coin::{CoinOf, fingerprint, held_out, hold_out_by_coin};
 pub use csv::{
-    Categorical, CsvOptions, Missing, RawTable, TargetKind, read_bytes, read_csv, read_every_row, read_table,
+    Categorical, CsvOptions, DecimalSign, Missing, RawTable, TargetKind, read_bytes, read_csv,
+    read_every_row, read_table,
 };
 pub use dataset::{Dataset, Groups, ImageShape, Loaded, MAX_RECORDS, Target, Targets, Task};
 pub use error::{DataError, Place};

@@ -209,6 +209,7 @@ fn key(name: &str) -> String {
 mod tests {
     use super::super::{Kind, Range, Schema};
     use super::*;
+    use crate::data::DecimalSign;
 
     fn table() -> RawTable {
         let rows = [
@@ -225,7 +226,7 @@ mod tests {
             row
         }));
         let names = ["patient", "seen", "a weight", "region", "sick", "note"].map(String::from).to_vec();
-        RawTable { names, rows, decimal: b',' }
+        RawTable { names, rows, decimal: DecimalSign::Comma }
     }
 
     #[test]

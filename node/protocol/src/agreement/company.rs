@@ -54,6 +54,10 @@ impl Company {
 impl Agreement {
     pub(super) fn on_took_part(&mut self, seen: Seen) {
         if self.decision.has_seat(self.me) {
+            // What was over before this epoch began was beside others: who has a seat since then had no part in it, and has forgotten nothing.
+            let first = self.decision.next_round;
+            let of_this = |round: u32| if round > first { round } else { 0 };
+            let seen = Seen { begun: of_this(seen.begun), done: of_this(seen.done) };
             self.company.now = self.company.now.and(seen);
         }
     }

@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
-use super::looking::Look;
+use super::looking::{Inspection, Look};
 use super::machine::{Agreement, Assembly, Fault, Output};
 use super::message::{Ask, HeardList, Message};
 use super::proof::Proof;
@@ -12,8 +12,8 @@ use super::sealed::Sealed;
 use super::statements::{Named, Standing};
 use crate::PeerIx;
 
-/// A standing has no more tokens and proofs than this.
-const MOST_ITEMS: usize = 1024;
+/// A standing has no more tokens than this.
+const MOST_TOKENS: usize = 1024;
 /// What is said again is said less often while nothing happens: up to so many times `resend`.
 const LONGEST_PAUSE: u64 = 16;
 
@@ -65,12 +65,13 @@ impl Agreement {
         }
         let (charter, keys) = self.tools();
         let ours = standing.place() == self.place(0) && (named.0 as usize) < charter.members();
-        if !ours || !is_sound(standing.content()) || !standing.is_signed(charter, keys) {
+        let sound = is_sound(standing.content(), charter.members(), self.decision.inspection.as_ref());
+        if !ours || !sound || !standing.is_signed(charter, keys) {
             return self.fault(from, Fault::Forged);
         }
         for twice in &standing.content().proofs {
             let (charter, keys) = self.tools();
-            if twice.is_sound(charter, keys) {
+            if !self.proofs.contains_key(&twice.by) && twice.is_sound(charter, keys) {
                 self.note(Proof::Twice(twice.clone()));
             }
         }
@@ -133,10 +134,10 @@ impl Agreement {
             self.send(from, Message::Ask(Ask::Standings(HeardList { epoch, heard: lacking })));
         }
         let knows_me = list.heard.iter().any(|&(member, _)| member == self.me);
-        if let Some(assembly) = &self.assembly
-            && !knows_me
+        let mine = self.assembly.as_ref().filter(|_| !knows_me).map(|assembly| assembly.standing.clone());
+        if let Some(mine) = mine
+            && self.answers.may_answer(from, self.now, self.charter.resend)
         {
-            let mine = assembly.standing.clone();
             self.send(from, Message::Standing(mine));
         }
     }
@@ -219,9 +220,11 @@ impl Agreement {
     }
 }
 
-/// No longer than what an honest member can say.
-fn is_sound(standing: &Standing) -> bool {
-    let short = standing.tokens.len() <= MOST_ITEMS && standing.proofs.len() <= MOST_ITEMS;
-    let look = standing.look.as_ref().is_none_or(Look::is_sound);
-    short && look && standing.rounds.len() <= 2 && standing.rounds.iter().all(RoundRecord::is_sound)
+/// No longer than what an honest one of so many members can say: what is proved, proposed and kept holds the standings of all, and must fit into a frame.
+fn is_sound(standing: &Standing, members: usize, looked_into: Option<&Inspection>) -> bool {
+    let one_each = standing.proofs.windows(2).all(|pair| pair[0].by < pair[1].by);
+    let short = standing.tokens.len() <= MOST_TOKENS && standing.proofs.len() <= members;
+    let look = standing.look.as_ref().is_none_or(|look| look.is_sound(members, looked_into));
+    let record = |record: &RoundRecord| record.is_sound() && record.is_short(members);
+    one_each && short && look && standing.rounds.len() <= 2 && standing.rounds.iter().all(record)
 }

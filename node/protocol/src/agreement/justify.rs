@@ -31,7 +31,9 @@ impl Agreement {
         let locked = content.locked();
         let turns = Turns { turns: content.turns.clone(), locked: locked.clone() };
         let follows = turns.view().checked_add(1) == Some(propose.place().view) && !content.turns.is_empty();
-        if !follows || !self.are_sound(&turns) || !self.names_all(content, &turns) {
+        // One against each: looking at proofs takes time.
+        let one_each = content.proofs.windows(2).all(|pair| pair[0].against() < pair[1].against());
+        if !follows || !one_each || !self.are_sound(&turns) || !self.names_all(content, &turns) {
             return Verdict::Unjustified;
         }
         let found = match standings.all(&content.standings) {

@@ -12,7 +12,7 @@ use privacy::mechanisms::grid::{WordSize, Words};
 use super::Fingerprint;
 use super::codec::{CodecError, Reader, Wire, wire, wire_enum};
 use super::decision::Decision;
-use super::records::{MOST_STEPS, RoundRecord};
+use super::records::{RoundRecord, most_steps};
 use crate::PeerIx;
 use crate::masks::inspection::{Rows, RowsError, Yardstick};
 
@@ -203,10 +203,19 @@ wire!(Look {
 });
 
 impl Look {
-    /// No longer than what an honest member can say.
-    pub(super) fn is_sound(&self) -> bool {
-        let short = |projected: &Projected| projected.sums.len() <= MOST_STEPS;
-        self.bound.as_ref().is_none_or(RoundRecord::is_sound) && self.projected.as_ref().is_none_or(short)
+    /// No longer than what an honest one of so many members can say, where this is looked into.
+    pub(super) fn is_sound(&self, members: usize, now: Option<&Inspection>) -> bool {
+        let bound = self.bound.as_ref().is_none_or(|bound| bound.is_sound() && bound.is_short(members));
+        let directions =
+            now.filter(|now| now.seed.is_some()).map_or(0, |now| now.measure.directions as usize);
+        let short = |one: &Projection| one.0.len() <= directions;
+        let projected = self.projected.as_ref().is_none_or(|all| {
+            let steps = all.sums.iter().flat_map(|step| step.sent.iter().chain(&step.heard));
+            all.sums.len() <= most_steps(members)
+                && all.streams.len() <= members
+                && steps.chain(&all.streams).all(short)
+        });
+        bound && projected && self.shown.len() <= now.map_or(0, |now| now.disputes.len())
     }
 
     /// What commits `by` to a draw.

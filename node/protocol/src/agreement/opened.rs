@@ -106,6 +106,12 @@ impl OpenedSum {
 }
 
 impl Opened {
+    /// No longer than what an honest one of so many members opens of so many steps.
+    pub(super) fn is_short(&self, members: usize, steps: usize) -> bool {
+        let pairs = members * members.saturating_sub(1) / 2;
+        self.masks.len() <= members && self.unmasked.len() <= pairs && self.sums.len() <= steps
+    }
+
     /// What member `by` has between its masks, by its own words: nothing, if it is honest; and the zeros of what it held last. `None` where what it opens
     /// contradicts its record or itself.
     ///

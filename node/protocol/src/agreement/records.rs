@@ -7,9 +7,18 @@ use super::opened::Opened;
 use super::outline::Outline;
 use super::sealed::Place;
 use crate::PeerIx;
+use crate::algorithm::MOST_PROVED_MEMBERS;
 
 /// The most entries of any round: in the open five for each other member, of at most 256; doubling has two steps more than log2 of the largest swarm.
 pub(super) const MOST_STEPS: usize = 5 * 256;
+
+/// The most of a round of so many: in the open five for each, in rounds with sums far fewer than 64.
+pub(super) fn most_steps(members: usize) -> usize {
+    (5 * members).clamp(64, MOST_STEPS)
+}
+
+/// All members and all pairs of a round with proofs.
+const MOST_UNPROVED: usize = MOST_PROVED_MEMBERS * (MOST_PROVED_MEMBERS + 1) / 2;
 
 /// From this step on a member sends the same to everybody, in rounds without sums: its contribution.
 pub(crate) const OPEN: u32 = 1 << 16;
@@ -44,6 +53,8 @@ pub struct RoundRecord {
     pub opened: Option<Opened>,
     /// The malformed sum for which its author left the round, where there is a signature under it.
     pub shown: Option<Outline>,
+    /// Whose contributions prove nothing, as its author found: one member (twice), or two that committed to different masks.
+    pub unproved: Vec<(PeerIx, PeerIx)>,
 }
 
 wire!(RoundRecord {
@@ -53,6 +64,7 @@ wire!(RoundRecord {
     trouble: Option<Trouble>,
     opened: Option<Opened>,
     shown: Option<Outline>,
+    unproved: Vec<(PeerIx, PeerIx)>,
 });
 
 /// One step of an exchange.
@@ -114,9 +126,18 @@ impl RoundRecord {
         later.filter_map(|record| record.sent).next().or(self.total)
     }
 
+    /// No longer than what an honest one of so many members has to say.
+    pub(super) fn is_short(&self, members: usize) -> bool {
+        let opened = self.opened.as_ref().is_none_or(|opened| opened.is_short(members, self.steps.len()));
+        let unproved = self.unproved.len() <= members.saturating_mul(members + 1) / 2;
+        opened && unproved && self.steps.len() <= most_steps(members)
+    }
+
     /// Steps in increasing order, and no more than any exchange has.
     pub(super) fn is_sound(&self) -> bool {
-        self.steps.len() <= MOST_STEPS && self.steps.windows(2).all(|pair| pair[0].step < pair[1].step)
+        self.steps.len() <= MOST_STEPS
+            && self.unproved.len() <= MOST_UNPROVED
+            && self.steps.windows(2).all(|pair| pair[0].step < pair[1].step)
     }
 }
 

@@ -4,6 +4,7 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
+use super::codec::Wire;
 use super::decision::Decided;
 use super::flaw::{self, Flaw};
 use super::justify::Verdict;
@@ -15,6 +16,9 @@ use super::proof::Proof;
 use super::sealed::Sealed;
 use super::statements::{Lock, Locked, Propose, Voice};
 use crate::PeerIx;
+
+/// Proofs in a proposal have so many bytes at most: a frame has an end, and an honest proposer must be able to send what it proposes.
+const MOST_PROVEN: usize = 1 << 20;
 
 impl Agreement {
     /// Proposes, if it is my view and I have not spoken in it.
@@ -52,7 +56,7 @@ impl Agreement {
         locked: Option<Arc<Locked>>,
         standings: Vec<super::Named>,
     ) -> Option<Propose> {
-        let proofs: Vec<Proof> = self.proofs.values().cloned().collect();
+        let proofs = self.shown_proofs();
         let value = match &locked {
             Some(locked) => locked.value.clone(),
             None => {
@@ -65,10 +69,25 @@ impl Agreement {
         Some(Propose { turns: entered.turns.clone(), lock, value, standings, proofs })
     }
 
+    /// Proofs that I have, one against each, as far as there is room for them.
+    pub(super) fn shown_proofs(&self) -> Vec<Proof> {
+        let mut room = MOST_PROVEN;
+        let mut fits = |proof: &&Proof| {
+            let left = room.checked_sub(proof.to_bytes().len());
+            room = left.unwrap_or(room);
+            left.is_some()
+        };
+        self.proofs.values().filter(|proof| fits(proof)).cloned().collect()
+    }
+
     pub(super) fn on_propose(&mut self, from: PeerIx, propose: Arc<Sealed<Propose>>) {
         let Some(assembly) = &self.assembly else { return self.call_for(from, Message::Propose(propose)) };
         let view = propose.place().view;
         if view < assembly.view || assembly.parked.as_ref() == Some(&propose) {
+            return;
+        }
+        // Whoever is proved to lie has said enough.
+        if self.proofs.contains_key(&propose.by()) {
             return;
         }
         if view == assembly.view && (assembly.turn.is_some() || assembly.vote.is_some()) && !acts_late() {

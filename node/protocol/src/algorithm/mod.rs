@@ -18,10 +18,12 @@ use topology::schedule::RunKey;
 pub(crate) use fold::{Fold, Priced};
 pub(crate) use forecast::Forecast;
 pub(crate) use machine::Machine;
+pub(crate) use rounds::proved::{MOST_MEMBERS as MOST_PROVED_MEMBERS, MOST_NUMBERS as MOST_PROVED_NUMBERS};
 pub(crate) use rounds::{MOST_ROBUST_MEMBERS, MOST_ROBUST_PARAMETERS};
 
 use crate::PeerIx;
-use crate::config::{AlgorithmKind, Config};
+use crate::config::{AlgorithmKind, Config, Proofs};
+use crate::numbers::Load;
 use crate::settings::Settings;
 use crate::setup::SetupError;
 use gossip::GossipSettings;
@@ -44,6 +46,9 @@ pub enum Algorithm {
 impl Algorithm {
     /// The algorithm of a configuration. What only the simulator does to compare with has the settings of `rounds`, which nobody runs.
     pub(crate) fn of(config: &Config, run_id: &str) -> Result<Self, SetupError> {
+        if config.privacy.proofs != Proofs::None {
+            return Ok(Self::Rounds(RoundsSettings::of(config)));
+        }
         match config.algorithm.kind {
             AlgorithmKind::Gossip => Ok(Self::Gossip(GossipSettings::of(config, run_id, true)?)),
             AlgorithmKind::Mean => Ok(Self::Gossip(GossipSettings::of(config, run_id, false)?)),
@@ -207,6 +212,23 @@ impl Algorithm {
             Self::Rounds(settings) => settings.split_chance(nodes) > 0.0,
             Self::Gossip(_) | Self::Walk(_) => false,
         }
+    }
+
+    /// Rounds that a run of so many may begin with data, where one that comes to nothing is begun again.
+    pub(crate) fn attempts(&self, rounds: u32) -> u32 {
+        match self {
+            Self::Rounds(settings) => settings.attempts(rounds),
+            Self::Gossip(_) | Self::Walk(_) => rounds,
+        }
+    }
+
+    /// The most numbers that any message carries for a model of so many parameters, among so many members.
+    pub fn most_numbers(&self, parameters: usize, members: usize) -> usize {
+        let shown = match self {
+            Self::Rounds(settings) => settings.most_shown(parameters, members),
+            Self::Gossip(_) | Self::Walk(_) => 0,
+        };
+        Load::most(parameters).max(shown)
     }
 
     /// Whether contributions are masked.

@@ -6,7 +6,9 @@ use topology::{Hint, ScheduleSpec};
 
 use super::error::ConfigError;
 use super::read::Reader;
-use super::{AlgorithmKind, Config, ExchangeKind, Masking, NoiseKind, differing, faults, keys, robust};
+use super::{
+    AlgorithmKind, Config, ExchangeKind, Masking, NoiseKind, Proofs, differing, faults, keys, robust,
+};
 use crate::work::Adjacency;
 
 /// Everything.
@@ -19,6 +21,7 @@ pub(super) fn all(reader: &Reader<'_>, config: &Config) -> Result<(), ConfigErro
     config.partition.check().map_err(|error| partition(reader, &error))?;
     noise(reader)?;
     robust::check(reader, config)?;
+    super::proofs::check(reader, config)?;
     masks(reader, config)?;
     super::pairwise::check(reader, config)?;
     discrete_noise(reader, config)?;
@@ -175,7 +178,7 @@ fn masks(reader: &Reader<'_>, config: &Config) -> Result<(), ConfigError> {
             place,
         })
     };
-    if !config.algorithm.kind.has_totals() {
+    if !config.algorithm.kind.has_totals() && config.privacy.proofs == Proofs::None {
         let why = "masks cancel only where all contributions are added up";
         let hint = "use `algorithm.kind = \"rounds\"`, or `privacy.masking = \"none\"`";
         return conflict("algorithm.kind", &config.algorithm.kind.name(), why, hint);

@@ -132,11 +132,6 @@ impl Conflicts<'_> {
             let hint = "use `algorithm.kind = \"rounds\"`, or `\"fedavg\"` to compare";
             return Err(self.conflict(self.kind().as_pair(), (key, &shown), why, hint));
         }
-        if self.config.privacy.masking == Masking::Pairwise {
-            let why = "a masked total is made of everybody's words and noise";
-            let hint = "use `privacy.masking = \"none\"`, or leave `algorithm.sample` out";
-            return Err(self.conflict(("privacy.masking", "\"pairwise\""), (key, &shown), why, hint));
-        }
         if self.config.local.scaffold {
             let why = "the variates add up to nothing only where everybody moves its own in every round (option II)";
             let hint = "leave one of them out";

@@ -94,6 +94,8 @@ pub enum HostileKind {
     NoDraw,
     /// Masked rounds: five times as long as an honest contribution can be.
     LongWords,
+    /// Masked rounds: its numbers are beyond the range of which it has a proof; where none is asked for, as huge words.
+    OutOfRange,
 }
 
 impl HostileKind {
@@ -110,6 +112,7 @@ impl HostileKind {
             Self::NoProjections => Some(Lie::NoProjections),
             Self::NoDraw => Some(Lie::NoDraw),
             Self::LongWords => Some(Lie::LongWords),
+            Self::OutOfRange => Some(Lie::OutOfRange),
             _ => None,
         }
     }
@@ -145,6 +148,7 @@ const WORDS: &[(&str, HostileKind)] = &[
     ("no-projections", HostileKind::NoProjections),
     ("no-draw", HostileKind::NoDraw),
     ("long-words", HostileKind::LongWords),
+    ("out-of-range", HostileKind::OutOfRange),
 ];
 
 /// A kind by its number.

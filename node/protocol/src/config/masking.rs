@@ -14,6 +14,16 @@ pub enum Masking {
     Gopa,
 }
 
+/// What members prove about what they add under masks.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Proofs {
+    /// Nothing.
+    #[default]
+    None,
+    /// That every number is in range, and that all masks cancel.
+    Range,
+}
+
 /// Which noise contributions have.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum NoiseKind {

@@ -20,6 +20,7 @@ mod layer;
 mod masking;
 mod page;
 mod pairwise;
+mod proofs;
 mod read;
 mod robust;
 mod show;
@@ -33,7 +34,7 @@ pub use faults::{Crash, Faults, Partition, Slow};
 pub use hostile::{Hostile, HostileKind};
 pub use keys::{Key, Whose, keys};
 pub use layer::Layer;
-pub use masking::{ExchangeKind, GridChoice, Masking, NoiseKind};
+pub use masking::{ExchangeKind, GridChoice, Masking, NoiseKind, Proofs};
 pub use page::page;
 
 use learn::data::DataSource;
@@ -212,6 +213,8 @@ pub struct PrivacyConfig {
     pub clip_quantile: Option<f64>,
     /// `rounds`: what hides contributions on their way.
     pub masking: Masking,
+    /// `mean`: what members prove about what they add under masks.
+    pub proofs: Proofs,
     /// `mean` with pairwise noise: its deviation over that of a contribution's own.
     pub pairwise_noise: f64,
     /// Which noise contributions have.
@@ -314,6 +317,11 @@ impl Default for Config {
 }
 
 impl Config {
+    /// Whether participants speak along a graph: contributions with proofs go to everybody.
+    pub fn uses_graph(&self) -> bool {
+        self.algorithm.kind.uses_graph() && self.privacy.proofs == Proofs::None
+    }
+
     /// Reads a TOML text over the defaults; `source_name` is how errors call it.
     ///
     /// # Errors

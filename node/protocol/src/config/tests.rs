@@ -344,7 +344,6 @@ fn state_that_no_analysis_covers_is_refused() {
     refused(&server, &["whole nodes", "privacy.unit = \"node\""]);
     refused(&[&server[..], &[node]].concat(), &["told which slot", "algorithm.kind = \"rounds\""]);
     refused(&["nodes=8", "algorithm.sample=9"], &["algorithm.sample = 9", "number of nodes, 8"]);
-    refused(&["algorithm.sample=5", "privacy.masking=pairwise"], &["everybody's words", "privacy.masking"]);
     let scaffold = [node, "local.scaffold=true", "privacy.epsilon=inf"];
     refused(&[&scaffold[..], &["algorithm.sample=5"]].concat(), &["variates", "algorithm.sample = 5"]);
     for kind in ["gossip", "walk", "mean", "alone"] {
@@ -362,6 +361,7 @@ fn state_that_no_analysis_covers_is_refused() {
     for fine in [
         &[node, "local.scaffold=true", "privacy.epsilon=inf"][..],
         &["algorithm.kind=fedavg", "algorithm.sample=5", "average=0.5"],
+        &["algorithm.sample=5", "privacy.masking=pairwise"],
         &[node, "local.scaffold=true", "privacy.target=local"],
         &[&gossip[..], &["weights=lazy-metropolis", "privacy.epsilon=inf"]].concat(),
         &["clusters.slots=3"],

@@ -302,6 +302,8 @@ pub enum FaultKind {
     BadSignature,
     /// It signed what no honest member signs: two different statements, or one that does not follow.
     Proven,
+    /// It added to a masked total what it did not prove to be in range, or something else than it committed to.
+    Unproved,
 }
 
 impl FaultKind {
@@ -315,6 +317,7 @@ impl FaultKind {
             | Self::TooLarge
             | Self::WrongDigest
             | Self::BadSignature
+            | Self::Unproved
             | Self::Proven => true,
             // The network may repeat a message, however late.
             Self::WrongSender | Self::WrongRound | Self::Contradiction | Self::Flood | Self::Replay => false,

@@ -4,6 +4,7 @@ mod declared;
 pub(crate) mod event;
 mod merge;
 mod order;
+mod pieces;
 mod read;
 mod renewed;
 #[cfg(test)]
@@ -13,5 +14,6 @@ pub use declared::{Declared, Earlier, LONGEST_NAME, is_shown, readable_name};
 pub use event::{FaultKind, LogLine, RunEvent};
 pub use merge::Merge;
 pub use order::{Part, Place, by_round};
+pub use pieces::{LONGEST_PIECE, last_piece, piece};
 pub use read::{How, Log, Lost, ReadError, Reader};
 pub use renewed::Renewed;

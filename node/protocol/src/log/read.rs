@@ -11,6 +11,7 @@ use thiserror::Error;
 use topology::Hint;
 
 use super::LogLine;
+use super::pieces::pieces;
 use crate::PeerIx;
 
 /// Bytes that are read at a time.
@@ -196,35 +197,56 @@ impl Log {
         Self { lines, lost }
     }
 
-    /// Reads a file.
+    /// Reads the log that begins with this file, in all its [pieces](super::piece).
     ///
     /// # Errors
-    /// A file that cannot be read; never what is in it.
+    /// A file that cannot be read, or that is gone while the log goes on in a later one; never what is in it.
     pub fn open(path: &Path) -> Result<Self, ReadError> {
-        let failed = |source| ReadError::File { path: path.to_owned(), source };
-        let mut file = File::open(path).map_err(failed)?;
-        let (mut reader, mut lines) = (Reader::default(), Vec::new());
-        let mut piece = Vec::with_capacity(PIECE);
-        loop {
-            piece.clear();
-            if (&mut file).take(PIECE as u64).read_to_end(&mut piece).map_err(failed)? == 0 {
-                let lost = reader.finish(|line| lines.push(line));
-                return Ok(Self { lines, lost });
-            }
-            reader.push(&piece, |line| lines.push(line));
+        let mut log = Self::default();
+        for (_, piece) in open_pieces(path)? {
+            log.lines.extend(piece.lines);
+            log.lost.extend(piece.lost);
         }
+        Ok(log)
     }
 
-    /// The lines of a file of which none may be lost.
+    /// The lines of a log of which none may be lost.
     ///
     /// # Errors
     /// As [`open`](Self::open); the first line that is lost.
     pub fn whole(path: &Path) -> Result<Vec<LogLine>, ReadError> {
-        let log = Self::open(path)?;
-        match log.lost.into_iter().next() {
-            Some(lost) => Err(ReadError::Line { path: path.to_owned(), lost }),
-            None => Ok(log.lines),
+        let mut lines = Vec::new();
+        for (path, piece) in open_pieces(path)? {
+            if let Some(lost) = piece.lost.into_iter().next() {
+                return Err(ReadError::Line { path, lost });
+            }
+            lines.extend(piece.lines);
         }
+        Ok(lines)
+    }
+}
+
+/// The pieces of a log, each with its file.
+fn open_pieces(first: &Path) -> Result<Vec<(PathBuf, Log)>, ReadError> {
+    let paths = pieces(first).map_err(|(path, source)| ReadError::File { path, source })?;
+    let read = |path: PathBuf| match open_one(&path) {
+        Ok(log) => Ok((path, log)),
+        Err(source) => Err(ReadError::File { path, source }),
+    };
+    paths.into_iter().map(read).collect()
+}
+
+fn open_one(path: &Path) -> std::io::Result<Log> {
+    let mut file = File::open(path)?;
+    let (mut reader, mut lines) = (Reader::default(), Vec::new());
+    let mut piece = Vec::with_capacity(PIECE);
+    loop {
+        piece.clear();
+        if (&mut file).take(PIECE as u64).read_to_end(&mut piece)? == 0 {
+            let lost = reader.finish(|line| lines.push(line));
+            return Ok(Log { lines, lost });
+        }
+        reader.push(&piece, |line| lines.push(line));
     }
 }
 
@@ -316,6 +338,16 @@ mod tests {
         assert!(error.hint().is_some());
         std::fs::write(&file, &good).unwrap();
         assert_eq!(Log::whole(&file).unwrap(), [refused(0, 0)]);
+        // In pieces it is one log; the bad line is named with its file.
+        let [next, last] = [1, 2].map(|number| crate::log::piece(&file, number));
+        std::fs::write(&next, text(&[refused(0, 1)])).unwrap();
+        std::fs::write(&last, text(&[refused(0, 2)])).unwrap();
+        assert_eq!(Log::whole(&file).unwrap(), [0, 1, 2].map(|round| refused(0, round)));
+        std::fs::write(&next, "{\"t\":").unwrap();
+        assert_eq!((Log::open(&file).unwrap().lines.len(), Log::open(&file).unwrap().lost.len()), (2, 1));
+        assert!(Log::whole(&file).unwrap_err().to_string().contains("log-000001.jsonl"));
+        std::fs::remove_file(&next).unwrap();
+        assert!(Log::open(&file).unwrap_err().to_string().contains("log-000001.jsonl"), "a piece is gone");
         std::fs::remove_dir_all(&folder).unwrap();
         assert!(Log::whole(&file).unwrap_err().to_string().contains("cannot be read"));
     }

@@ -72,7 +72,7 @@ pub(super) fn load(config: &Config) -> Result<Records, SetupError> {
     const COMMON: u64 = u64::MAX;
     let loaded = config.data.load(config.seed)?;
     let (train, test) = match loaded.test {
-        Some(test) => (loaded.train, Some(test)),
+        Some(test) => (loaded.train, Some(test).filter(|test| !test.is_empty())),
         None if config.test_fraction == 0.0 || !config.algorithm.kind.trains() => (loaded.train, None),
         None => {
             let parts = match config.privacy.adjacency {

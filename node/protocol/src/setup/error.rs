@@ -96,6 +96,14 @@ pub enum SetupError {
         /// As many may be.
         most: usize,
     },
+    /// More numbers than anybody proves.
+    #[error("`privacy.proofs = \"range\"` proves every number of a contribution, and this one has {numbers}")]
+    TooManyToProve {
+        /// How many.
+        numbers: usize,
+        /// As many may be.
+        most: usize,
+    },
     /// Whole batches where nobody knows how many records others have.
     #[error("`batch_size = \"all\"` needs to know how many records every node has")]
     NeedsBatchSize,
@@ -158,6 +166,9 @@ impl Hint for SetupError {
             Self::Renewal { .. } => None,
             Self::TooLongForAll { most, .. } => {
                 Some(format!("use a model of at most {most} parameters, or leave `robust.tolerate` out"))
+            }
+            Self::TooManyToProve { most, .. } => {
+                Some(format!("average at most {most} numbers, or leave `privacy.proofs` out"))
             }
             Self::NeedsBatchSize => Some(
                 "agree on a number, such as `batch_size = 32`: sums are divided by it at every node".into(),

@@ -9,7 +9,7 @@ use privacy::network::inspection;
 use super::data::Sizes;
 use super::error::SetupError;
 use crate::algorithm::{DIRECTIONS, LEAST_NOISE};
-use crate::config::{Config, GridChoice, Masking, NoiseKind};
+use crate::config::{Config, GridChoice, Masking, NoiseKind, Proofs};
 use crate::work::{Adjacency, Mechanism, OnGrid, Unit, WorkSettings};
 
 /// The mechanism of a run whose noise is planned.
@@ -24,7 +24,9 @@ pub(super) fn mechanism(
         return Ok(Mechanism::Reals);
     }
     let masked = config.privacy.masking == Masking::Pairwise;
-    let among = (if masked { config.nodes } else { 1 }, looks && masked);
+    // A total with proofs has all the room that it needs: what must fit is one contribution.
+    let added_up = masked && config.privacy.proofs == Proofs::None;
+    let among = (if added_up { config.nodes } else { 1 }, looks && masked);
     let on = on_grid(config, work, (parameters, among), sizes).map_err(SetupError::Grid)?;
     Ok(if masked { Mechanism::Grid(Arc::new(on)) } else { Mechanism::DiscreteReals(Arc::new(on)) })
 }
@@ -83,6 +85,8 @@ fn for_load(
     };
     let narrow = if looks { with_room_for_looks(load) } else { load };
     let grid = match config.privacy.grid {
+        // As many as proofs are about.
+        _ if config.privacy.proofs != Proofs::None => Grid::new(WordSize::Bits32, load, work.clip)?,
         // As by itself, but projections of narrow words need room too.
         GridChoice::Auto => match Grid::new(WordSize::Bits32, narrow, work.clip) {
             Ok(grid) if libm::sqrt(load.dimension as f64) <= 0.01 * grid.steps() as f64 => grid,

@@ -33,8 +33,8 @@ use topology::schedule::RunKey;
 
 use crate::Time;
 use crate::account::{self, Planned, Shape};
-use crate::algorithm::{Algorithm, MOST_ROBUST_PARAMETERS};
-use crate::config::Config;
+use crate::algorithm::{Algorithm, MOST_PROVED_NUMBERS, MOST_ROBUST_PARAMETERS};
+use crate::config::{Config, Proofs};
 use crate::log::{LogLine, RunEvent};
 use crate::settings::{RunId, Scope, Settings};
 use crate::values::{Digest, Values};
@@ -165,7 +165,8 @@ impl Setup {
                 let parts = hold_out_by_coin(&loaded.train, config.test_fraction, config.seed, coin_of)?;
                 (parts.train.compact(), Some(parts.test).filter(|test| !test.is_empty()))
             }
-            test => (loaded.train, test),
+            // A column that says which records are kept apart may say so of none.
+            test => (loaded.train, test.filter(|test| !test.is_empty())),
         };
         let setup = Self::for_node(config, train, test)?;
         Ok(Self { schema, ..setup })
@@ -286,6 +287,7 @@ impl Setup {
             certify: config.faults.can_go_wrong(),
         };
         robust(&config, settings.initial.len())?;
+        proved(&config, settings.initial.len())?;
         settings.algorithm = settings.algorithm.with_parameters(settings.initial.len());
         let plan = plan::cheapest(&config, &mut settings, rho, sizes)?;
         let mut work = work(&config, model.as_ref(), plan.planned.noise_multiplier, sizes)?;
@@ -298,6 +300,8 @@ impl Setup {
         }
         settings.algorithm = settings.algorithm.with_message_noise(&config, contribution_noise);
         settings.certify |= settings.algorithm.looks().is_some_and(|looks| looks.own > 0.0);
+        // Keys of masks that proofs are about are decided.
+        settings.certify |= config.privacy.proofs != Proofs::None;
         settings.mechanism =
             mechanism::mechanism(&config, &work, (parameters, settings.algorithm.looks().is_some()), sizes)?;
         (settings.release, settings.budget, settings.largest_norm) =
@@ -333,6 +337,15 @@ fn robust(config: &Config, parameters: usize) -> Result<(), SetupError> {
     match config.tolerate {
         Some(_) if parameters > most => Err(SetupError::TooLongForAll { parameters, most }),
         _ => Ok(()),
+    }
+}
+
+/// Every number is proved.
+fn proved(config: &Config, parameters: usize) -> Result<(), SetupError> {
+    let most = MOST_PROVED_NUMBERS;
+    match config.privacy.proofs {
+        Proofs::Range if parameters > most => Err(SetupError::TooManyToProve { numbers: parameters, most }),
+        Proofs::Range | Proofs::None => Ok(()),
     }
 }
 

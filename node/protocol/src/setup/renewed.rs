@@ -5,7 +5,7 @@ use std::sync::Arc;
 use learn::optimiser::StepSizes;
 
 use super::{Setup, SetupError, mechanism, step};
-use crate::config::Config;
+use crate::config::{Config, Proofs};
 use crate::work::Unit;
 
 /// What all renewals of a run come to. What is planned stays: noise, budgets, what one contribution is.
@@ -38,6 +38,9 @@ impl Setup {
         if !self.settings.algorithm.is_decided() {
             let what = format!("`algorithm.kind = \"{}\"` has no decisions to go on from", kind.name());
             return Err(refused(what));
+        }
+        if self.config.privacy.proofs != Proofs::None {
+            return Err(refused("a mean is one round: there is nothing left to renew".into()));
         }
         let mechanism =
             mechanism::with_room((&self.config, &self.work), &self.settings.mechanism, renewals.members)?;

@@ -205,6 +205,8 @@ impl WorkSettings {
         let contribution = match self.unit {
             // An update points downhill, a gradient uphill: what is sent is a gradient.
             Unit::Node { .. } => given.negated(),
+            // A total is a step from zero, and goes downhill.
+            Unit::Value if mechanism.words().is_some() => given.negated(),
             Unit::Record { .. } | Unit::Person { .. } | Unit::Value => given,
         };
         Ok((contribution, release))

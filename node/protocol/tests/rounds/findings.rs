@@ -321,6 +321,7 @@ fn a_false_accusation_costs_an_honest_member_nothing() {
                 trouble,
                 opened: None,
                 shown: None,
+                unproved: Vec::new(),
             }];
         };
         if from == 6

@@ -3,6 +3,7 @@
 #![allow(clippy::unwrap_used, reason = "a test that cannot be set up should panic")]
 
 mod budgets;
+mod crowded;
 mod findings;
 mod old_disks;
 mod proofs;

@@ -191,6 +191,33 @@ fn a_node_whose_budget_is_spent_comes_back_as_it_was() {
     assert_eq!((swarm.records[1], spent(&swarm, 1)), (records, spent_before));
 }
 
+/// It was away while the others made rounds, has a seat again, and is killed before its first record is on disk: what the others did without it, it has not forgotten.
+#[test]
+fn who_is_killed_again_before_its_first_record_is_not_taken_for_an_old_disk() {
+    let mut swarm = Swarm::new(counted());
+    run_to(&mut swarm, 1, 30);
+    swarm.crash(1);
+    swarm.run_until(swarm.now + 500_000);
+    assert!(swarm.records[0] > 60, "the others go on");
+    swarm.come_back(1);
+    let saved = |swarm: &Swarm| swarm.saved[1].clone().expect("it has saved something");
+    let before = saved(&swarm);
+    let has_seat = |now: &Snapshot| now.epoch > before.epoch && now.members.contains(&1);
+    while !has_seat(&saved(&swarm)) {
+        swarm.run_until(swarm.now + 20);
+    }
+    // The decision is on disk; that a round began would be with its record.
+    let records = swarm.records[1];
+    assert_eq!(records, 30);
+    swarm.crash(1);
+    swarm.saved[1] = Some(Snapshot { round: before.round, ..saved(&swarm) });
+    swarm.come_back(1);
+    swarm.run();
+    swarm.assert_all_done_and_equal(0..4);
+    let (records, released) = (swarm.records[1], released(&swarm, 1));
+    assert!(released > 100 && records - released <= 2, "{records} records, {released} released");
+}
+
 #[test]
 fn a_whole_swarm_that_was_restarted_goes_on_from_what_it_saved() {
     let mut swarm = Swarm::new(settings(4, 40));

@@ -137,8 +137,10 @@ class Node:
 
     def _lines(self) -> Generator[dict[str, Any] | None, None, None]:
         """Events, and ``None`` whenever there is nothing to do but wait."""
-        log = self.state / "log.jsonl"
-        seen = log.stat().st_size if log.exists() else 0
+        number = 0
+        while self._log(number + 1).exists():
+            number += 1
+        seen = self._log(number).stat().st_size if self._log(number).exists() else 0
         if self._process is None:
             self.start()
         assert self._process is not None
@@ -146,14 +148,19 @@ class Node:
             ended = False
             while True:
                 ended = self._process.poll() is not None
-                if log.exists():
-                    with log.open("rb") as file:
+                # Looked for before the reading: where the next piece is there, this one is not written any more.
+                goes_on = self._log(number + 1).exists()
+                if self._log(number).exists():
+                    with self._log(number).open("rb") as file:
                         file.seek(seen)
                         rest = file.read()
                     whole = rest[: rest.rfind(b"\n") + 1]
                     seen += len(whole)
                     for line in whole.splitlines():
                         yield json.loads(line)
+                if goes_on:
+                    number, seen = number + 1, 0
+                    continue
                 if ended:
                     break
                 yield None
@@ -162,6 +169,10 @@ class Node:
             self.stop()
             if self._door is not None:
                 self._door.close()
+
+    def _log(self, number: int) -> Path:
+        """A piece of the log: a long one goes on in the next."""
+        return self.state / ("log.jsonl" if number == 0 else f"log-{number:06}.jsonl")
 
     def _finish(self) -> None:
         assert self._process is not None

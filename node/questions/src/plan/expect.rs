@@ -9,7 +9,7 @@ use crate::estimate::half_width_in_deviations;
 use crate::kinds::frequent::{FALSE_ALARM, most_candidates, thresholds};
 use crate::kinds::moments::triangle_index;
 use crate::kinds::{mean, survival};
-use crate::language::ast::Kind;
+use crate::language::ast::{Described, Kind};
 
 /// The half-width of an answer's interval, noise only: from the best case to the worst.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -102,6 +102,7 @@ fn summed(plan: &QuestionPlan, sum: &SumPlan) -> Vec<Expectation> {
 fn unit(kind: &Kind) -> &'static str {
     match kind {
         Kind::Count | Kind::CountOf(_) | Kind::MissingOf(_) | Kind::Clamped(_) => "records",
+        Kind::Described(_, Described::Count | Described::Missing) => "records",
         Kind::Histogram(_) | Kind::Crosstab(..) | Kind::Pairs(_) | Kind::Confusion(..) => "records",
         Kind::Auc(..) | Kind::Corr(_) | Kind::Kendall(..) | Kind::Survival(..) | Kind::Accuracy(..) => {
             "share"

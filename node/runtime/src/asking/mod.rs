@@ -10,6 +10,7 @@ mod said;
 pub use book::{Book, BookError, Entry, Outcome, look};
 pub use door::{Call, CallError, Reply, call};
 pub(crate) use door::{Door, Wish};
+pub(crate) use respondent::SCOPE;
 pub use respondent::{Account, Respondent, Table};
 pub use rules::{Agreed, Decline, Rules};
 pub(crate) use said::LONGEST;

@@ -71,6 +71,18 @@ pub(crate) enum Unpaid {
     /// The ledger cannot be used.
     #[error(transparent)]
     Ledger(#[from] DataLedgerError),
+    /// Something before it was protected in another unit or towards fewer, so that nothing adds up.
+    #[error(
+        "`budget.total_epsilon` of the data does not allow the question: run `{run}` says only what it cost one {unit} in the sense of `{scope}`"
+    )]
+    Apart {
+        /// What was before it.
+        run: String,
+        /// What that protected.
+        unit: String,
+        /// Towards whom.
+        scope: String,
+    },
     /// Too little is left.
     #[error("`budget.total_epsilon = {total}` of the data does not allow the question")]
     Total {
@@ -125,24 +137,83 @@ impl Table {
 }
 
 impl Account {
-    /// Whether the budget over everything has room for a question.
-    pub(crate) fn has_room(&self, epsilon: f64) -> bool {
-        let Some(total) = self.total else { return true };
-        let Ok(all) = self.ledger.all() else { return false };
+    /// Whether the budget over everything has room for a question that protects this unit.
+    pub(crate) fn has_room(&self, epsilon: f64, unit: &str) -> bool {
+        let Ok(all) = self.ledger.all() else { return self.total.is_none() };
         let uses = all.into_iter().find(|(name, _)| *name == self.data).map_or(Vec::new(), |(_, uses)| uses);
-        spent(&uses) + epsilon <= total
+        self.allows(&uses, epsilon, (unit, SCOPE)).is_ok()
+    }
+
+    /// What came before must be a bound in the same unit and scope: else there is no sum.
+    fn allows(&self, uses: &[Use], epsilon: f64, (unit, scope): (&str, &str)) -> Result<(), Unpaid> {
+        let Some(total) = self.total else { return Ok(()) };
+        let spent: f64 = uses.iter().map(|used| used.epsilon).sum();
+        let apart = |used: &&Use| used.epsilon > 0.0 && !used.is_bound_of(unit, scope);
+        if let Some(Use { run, unit, scope, .. }) = uses.iter().find(apart) {
+            return Err(Unpaid::Apart { run: run.clone(), unit: unit.clone(), scope: scope.clone() });
+        }
+        if spent + epsilon > total { Err(Unpaid::Total { total }) } else { Ok(()) }
     }
 
     /// Puts a question down, durably, before anything of it is sent.
     pub(crate) fn put_down(&self, used: Use) -> Result<(), Unpaid> {
-        let put = self.ledger.put_down::<Unpaid>(&self.data, |uses| match self.total {
-            Some(total) if spent(&uses) + used.epsilon > total => Err(Unpaid::Total { total }),
-            Some(_) | None => Ok(Use { data: self.data.clone(), state: self.state.clone(), ..used }),
+        let put = self.ledger.put_down::<Unpaid>(&self.data, |uses| {
+            self.allows(&uses, used.epsilon, (&used.unit, &used.scope))?;
+            Ok(Use { data: self.data.clone(), state: self.state.clone(), ..used })
         });
         put.map(drop)
     }
 }
 
-fn spent(uses: &[Use]) -> f64 {
-    uses.iter().map(|used| used.epsilon).sum()
+/// Towards whom the ε of a question is: all members that may pool what they see are watchers of its total.
+pub(crate) const SCOPE: &str = "worst";
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn used(run: &str, unit: &str, scope: &str) -> Use {
+        Use {
+            data: "patients".into(),
+            run: run.into(),
+            config: run.into(),
+            identity: "me".into(),
+            state: PathBuf::new(),
+            began: 0,
+            unit: unit.into(),
+            scope: scope.into(),
+            epsilon: 1.0,
+            delta: 1e-5,
+            digest: String::new(),
+            settled: true,
+        }
+    }
+
+    /// Two times ε = 1 for a record is not 2 for a person, nor the other way round: a budget over both would be a number that bounds nothing.
+    #[test]
+    fn what_is_about_another_unit_is_not_added_up() {
+        for (before, scope, unit, allowed) in [
+            ("record", SCOPE, "record", true),
+            ("person", SCOPE, "person", true),
+            ("node", SCOPE, "person", true),
+            ("person", "local", "person", true),
+            ("record", SCOPE, "person", false),
+            ("person", SCOPE, "record", false),
+            ("person", "mean", "person", false),
+        ] {
+            let folder = tempfile::tempdir().unwrap();
+            let ledger = DataLedger::at(folder.path());
+            let account =
+                Account { ledger, data: "patients".into(), total: Some(2.5), state: PathBuf::new() };
+            let free = Account { total: None, ..account.clone() };
+            free.put_down(used("first", before, scope)).unwrap();
+            assert_eq!(account.has_room(1.0, unit), allowed, "{before} {unit}");
+            let put = account.put_down(used("second", unit, SCOPE));
+            assert_eq!(put.is_ok(), allowed, "{before} {unit}");
+            if let Err(unpaid) = put {
+                assert!(unpaid.to_string().contains(&format!("one {before}")), "{unpaid}");
+            }
+            assert!(account.put_down(used("third", "node", "local")).is_err(), "what is left is too little");
+        }
+    }
 }

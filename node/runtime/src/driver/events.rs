@@ -146,7 +146,9 @@ impl Driver {
             | Frame::Schema(_)
             | Frame::Refuse(..)
             | Frame::Members(_)
-            | Frame::Alive { .. } => {
+            | Frame::Alive { .. }
+            | Frame::Datagrams(_)
+            | Frame::Again { .. } => {
                 tracing::warn!(%peer, "a frame out of place: link dropped");
                 self.control.drop_peer(peer);
             }

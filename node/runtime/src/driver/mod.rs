@@ -183,13 +183,14 @@ impl Driver {
         let me = identity.peer_id();
         let asking = Asking::open(&state, respondent)?;
         let (members, numbers) = (swarm.nodes, setup.settings.initial.len().max(asking.numbers()));
+        let most = setup.settings.algorithm.most_numbers(setup.settings.initial.len(), members);
         let bench = Bench { work: setup.door.clone(), noise, kept: Kept::load(&state)? };
-        let waiting = Waiting::new(&peers, mdns, setup.settings.timeouts.give_up);
+        let waiting = Waiting::new((&peers, &swarm.roster, me), mdns, setup.settings.timeouts.give_up);
         let names = Names::of(&swarm.roster, (me, &declared));
         let common = (swarm.config.as_str(), &swarm.renewal_digests()[..]);
         let (digest, config) = terms::terms(&setup, common, message_noise.is_private());
         let gathering = Box::new(gathering(&identity, &swarm, &setup, digest));
-        let form = (Schema::of(&setup.door.form()).into(), Limits::for_model(numbers));
+        let form = (Schema::of(&setup.door.form()).into(), Limits::for_model(numbers).with_numbers(most));
         let own = (identity, declared.name.clone().unwrap_or_default(), digest, config);
         let reach = (listen, peers, mdns, relays, patience);
         let network = Network::start(network_settings(own, swarm, form, reach), standing(&found))?;
@@ -411,9 +412,11 @@ impl Driver {
     fn is_over(&self) -> bool {
         let Stage::Running(session) = &self.stage else { return false };
         let Some(since) = session.done.filter(|_| !self.stays) else { return false };
+        // Who has left is not asked any more: the others have decided so, and go on by their own words.
+        let linger = if session.has_left() { FAREWELL } else { LINGER };
         let passed = since.elapsed();
         session.is_over()
-            || passed >= LINGER
+            || passed >= linger
             || (passed >= FAREWELL && session.is_over_for(|peer| self.links.contains_key(peer)))
     }
 

@@ -15,27 +15,45 @@ use crate::swarm_file::Member;
 pub(super) struct Names {
     agreed: BTreeMap<PeerId, String>,
     said: BTreeMap<PeerId, String>,
+    /// How often each has said another name.
+    changed: BTreeMap<PeerId, u32>,
+    /// Everybody in the swarm file.
+    pinned: Vec<PeerId>,
 }
+
+/// So many names of one member are written down: nobody fills the log by calling itself something else again and again.
+const MOST_NAMES: u32 = 8;
 
 impl Names {
     pub(super) fn of(roster: &[Member], (me, declared): (PeerId, &Declared)) -> Self {
         let agreed = roster.iter().filter_map(|member| Some((member.peer, member.name.clone()?)));
         let said = declared.name.clone().map(|name| (me, name));
-        Self { agreed: agreed.collect(), said: said.into_iter().collect() }
+        let pinned = roster.iter().map(|member| member.peer).collect();
+        Self { agreed: agreed.collect(), said: said.into_iter().collect(), changed: BTreeMap::new(), pinned }
     }
 
     pub(super) fn get(&self, peer: &PeerId) -> Option<&String> {
         self.agreed.get(peer).or_else(|| self.said.get(peer))
     }
 
-    /// Names that all agreed on.
-    pub(super) fn agreed(&self) -> impl Iterator<Item = (&PeerId, &String)> {
-        self.agreed.iter()
+    /// Everybody in the swarm file, by name or else by identity.
+    pub(super) fn pinned(&self) -> impl Iterator<Item = (&PeerId, String)> {
+        let named = |peer| self.agreed.get(peer).cloned().unwrap_or_else(|| peer.to_string());
+        self.pinned.iter().map(move |peer| (peer, named(peer)))
     }
 
     /// Whether that was news.
     fn learn(&mut self, peer: PeerId, name: String) -> bool {
-        !self.agreed.contains_key(&peer) && self.said.insert(peer, name.clone()) != Some(name)
+        if self.agreed.contains_key(&peer) || self.said.get(&peer) == Some(&name) {
+            return false;
+        }
+        let changed = self.changed.entry(peer).or_insert(0);
+        *changed = changed.saturating_add(1);
+        let is_news = *changed <= MOST_NAMES;
+        if is_news {
+            self.said.insert(peer, name);
+        }
+        is_news
     }
 }
 
@@ -90,5 +108,21 @@ impl Driver {
         self.journal.append(&LogLine { time: session.clock.now(), node: Some(me), event })?;
         self.status.send_modify(|status| drop(status.names.insert(at, name)));
         Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn who_calls_itself_something_else_again_and_again_is_written_down_a_few_times() {
+        let (me, peer, agreed) = (PeerId::random(), PeerId::random(), PeerId::random());
+        let member = Member { peer: agreed, name: Some("clinic".into()), addresses: Vec::new() };
+        let mut names = Names::of(&[member], (me, &Declared::default()));
+        assert!(!names.learn(agreed, "another".into()), "all agreed on it");
+        let told = (0..1000).filter(|at| names.learn(peer, format!("name {}", at / 2))).count();
+        assert_eq!(told, MOST_NAMES as usize);
+        assert_eq!(names.get(&peer).map(String::as_str), Some("name 7"));
     }
 }

@@ -145,6 +145,11 @@ impl Session {
         })
     }
 
+    /// Whether the others go on without it, as it was told.
+    pub(crate) fn has_left(&self) -> bool {
+        self.leaves && self.done.is_some() && !self.node.has_reached_the_end()
+    }
+
     /// Whether every member has finished.
     pub(crate) fn is_over(&self) -> bool {
         self.is_over_for(|_| true)

@@ -5,9 +5,13 @@ use std::time::Duration;
 use libp2p::{Multiaddr, PeerId};
 
 use super::{Driver, DriverError};
+use crate::swarm_file::Member;
 
 /// A person should hear of it after so long.
 const SILENT: Duration = Duration::from_secs(10);
+
+/// Addresses that are shown.
+const SHOWN: usize = 8;
 
 /// How long nobody new has come, and what was tried.
 #[derive(Debug)]
@@ -21,9 +25,16 @@ pub(super) struct Waiting {
 }
 
 impl Waiting {
-    pub(super) fn new(peers: &[Multiaddr], mdns: bool, give_up: u64) -> Self {
+    /// For a node that calls these addresses, and those in the swarm file of the members that are not `me`.
+    pub(super) fn new(
+        (peers, roster, me): (&[Multiaddr], &[Member], PeerId),
+        mdns: bool,
+        give_up: u64,
+    ) -> Self {
         let give_up = Duration::from_micros(give_up);
-        Self { passed: Duration::ZERO, present: 0, said: false, peers: peers.to_vec(), mdns, give_up }
+        let others = roster.iter().filter(|member| member.peer != me);
+        let peers = peers.iter().chain(others.flat_map(|member| &member.addresses)).cloned().collect();
+        Self { passed: Duration::ZERO, present: 0, said: false, peers, mdns, give_up }
     }
 
     /// Time has passed with so many here. Whether it is time to speak.
@@ -44,7 +55,10 @@ impl Waiting {
     /// What was tried, and what may help.
     fn tried(&self) -> String {
         let lan = if self.mdns { "the local network (mDNS)" } else { "not the local network (`--no-mdns`)" };
-        let called: Vec<String> = self.peers.iter().map(Multiaddr::to_string).collect();
+        let mut called: Vec<String> = self.peers.iter().take(SHOWN).map(Multiaddr::to_string).collect();
+        if self.peers.len() > SHOWN {
+            called.push(format!("{} more", self.peers.len() - SHOWN));
+        }
         let called = if called.is_empty() { "no address".to_owned() } else { called.join(", ") };
         format!(
             "tried {lan} and {called}. They need the same swarm file; where the local network does not help, start one with `--peer ADDR` of another, and look at firewalls"
@@ -70,11 +84,11 @@ impl Driver {
         Ok(())
     }
 
-    /// Who is not here, by name where the swarm file has names.
+    /// Who is not here, each of them where the swarm file says who they are.
     fn missing(&self) -> String {
         let here = |peer: &PeerId| *peer == self.me || self.links.contains_key(peer);
         let absent: Vec<String> =
-            self.names.agreed().filter(|(peer, _)| !here(peer)).map(|(_, name)| name.clone()).collect();
+            self.names.pinned().filter(|(peer, _)| !here(peer)).map(|(_, name)| name).collect();
         let more = self.members.saturating_sub(self.links.len() + 1);
         let of = self.members;
         let members = if more == 1 { "member" } else { "members" };
@@ -93,7 +107,7 @@ mod tests {
 
     #[test]
     fn a_node_speaks_once_after_ten_seconds_and_again_when_somebody_has_come() {
-        let mut waiting = Waiting::new(&[], true, 60_000_000);
+        let mut waiting = Waiting::new((&[], &[], PeerId::random()), true, 60_000_000);
         let mut spoken =
             |seconds: u64, present: usize| waiting.on_tick(Duration::from_secs(seconds), present);
         assert_eq!([spoken(6, 1), spoken(6, 1), spoken(6, 1)], [false, true, false]);
@@ -101,5 +115,21 @@ mod tests {
         assert!(!waiting.is_over());
         waiting.on_tick(Duration::from_secs(10), 2);
         assert!(waiting.is_over() && waiting.tried().contains("--peer ADDR"));
+    }
+
+    #[test]
+    fn what_was_tried_has_the_addresses_of_the_swarm_file_but_not_ones_own() {
+        let at = |port: usize| vec![format!("/ip4/10.0.0.1/tcp/{port}").parse::<Multiaddr>().unwrap()];
+        let member = |port| Member { peer: PeerId::random(), addresses: at(port), name: None };
+        let roster: Vec<Member> = (1..=11).map(member).collect();
+        let tried = Waiting::new((&at(99), &roster[..3], roster[1].peer), false, 1).tried();
+        assert!(
+            tried.contains(
+                "(`--no-mdns`) and /ip4/10.0.0.1/tcp/99, /ip4/10.0.0.1/tcp/1, /ip4/10.0.0.1/tcp/3. They"
+            ),
+            "{tried}"
+        );
+        let tried = Waiting::new((&[], &roster, roster[0].peer), true, 1).tried();
+        assert!(tried.contains("/ip4/10.0.0.1/tcp/9, 2 more. They") && !tried.contains("tcp/1,"), "{tried}");
     }
 }

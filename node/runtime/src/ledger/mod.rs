@@ -381,4 +381,6 @@ fn check_count(path: &Path, records: u64, counted: u64) -> Result<(), LedgerErro
 #[cfg(test)]
 mod damage;
 #[cfg(test)]
+mod killed;
+#[cfg(test)]
 mod tests;

@@ -10,6 +10,7 @@ mod book;
 #[doc(hidden)]
 pub mod channel;
 pub(crate) mod circuits;
+mod datagrams;
 mod difference;
 mod event_loop;
 #[doc(hidden)]

@@ -55,6 +55,18 @@ pub(super) fn is_here(address: &Multiaddr) -> bool {
     }
 }
 
+/// The machine at the other end of a TCP connection that no relay stands between.
+pub(super) fn machine(address: &Multiaddr) -> Option<IpAddr> {
+    if is_circuit(address) || !address.iter().any(|part| matches!(part, Protocol::Tcp(_))) {
+        return None;
+    }
+    match address.iter().next()? {
+        Protocol::Ip4(ip) => Some(ip.into()),
+        Protocol::Ip6(ip) => Some(plain(ip)),
+        _ => None,
+    }
+}
+
 /// IPv4 that is written as IPv6 is IPv4.
 fn plain(ip: Ipv6Addr) -> IpAddr {
     IpAddr::V6(ip).to_canonical()

@@ -1,5 +1,7 @@
 //! The kinds of frames.
 
+use std::fmt;
+
 use protocol::{Message, Numbers};
 use serde::{Deserialize, Serialize};
 
@@ -43,6 +45,34 @@ pub enum Frame {
     Schema(Schema),
     /// Questions: offers, opinions and beginnings.
     Asking(Box<Said>),
+    /// Where the sender receives datagrams of this link.
+    Datagrams(Doorway),
+    /// A frame that did not get through as datagrams.
+    Again {
+        /// Which of those that were tried.
+        number: u64,
+        /// As it would stand on the stream.
+        bytes: Vec<u8>,
+    },
+}
+
+/// Where datagrams can be sent.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Doorway {
+    /// A UDP port of the sender.
+    pub port: u16,
+    /// A fresh key, under which they are sealed.
+    pub key: DatagramKey,
+}
+
+/// A key for the datagrams of one direction of one link; not printed.
+#[derive(Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct DatagramKey(pub [u8; 32]);
+
+impl fmt::Debug for DatagramKey {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("DatagramKey(…)")
+    }
 }
 
 impl Frame {

@@ -9,7 +9,7 @@ mod frame;
 mod header;
 mod stream;
 
-pub use frame::{Card, Frame, Greeting, Known, Refusal, Standing};
+pub use frame::{Card, DatagramKey, Doorway, Frame, Greeting, Known, Refusal, Standing};
 pub use stream::{read_frame, write_frame};
 pub(crate) use stream::{read_head, read_numbers};
 
@@ -43,6 +43,12 @@ impl Limits {
     /// For members of a swarm whose model has `parameters` numbers.
     pub fn for_model(parameters: usize) -> Self {
         Self { header: MAX_HEADER, numbers: Load::most(parameters) }
+    }
+
+    /// The same with room for at least so many numbers.
+    #[must_use]
+    pub fn with_numbers(self, numbers: usize) -> Self {
+        Self { numbers: self.numbers.max(numbers), ..self }
     }
 }
 

@@ -70,6 +70,11 @@ fn the_bytes_of_what_carries_no_numbers_are_these() {
     let digest = Box::new(Fingerprint([1; 32]));
     assert_eq!(to_bytes(&message(Say::Fetch { digest })).unwrap(), header(&fetch));
     assert_eq!(to_bytes(&Frame::Alive { answer: true }).unwrap(), [4, 0, 0, 0, 5, 0, 8, 1]);
+    let doorway = Frame::Datagrams(Doorway { port: 700, key: DatagramKey([1; 32]) });
+    assert_eq!(to_bytes(&doorway).unwrap(), [&[38, 0, 0, 0, 5, 0, 12, 251, 188, 2][..], &[1; 32]].concat());
+    assert!(!format!("{doorway:?}").contains("1, 1"), "{doorway:?}");
+    let again = Frame::Again { number: 3, bytes: vec![9, 8] };
+    assert_eq!(to_bytes(&again).unwrap(), [7, 0, 0, 0, 5, 0, 13, 3, 2, 9, 8]);
 }
 
 #[test]
@@ -222,6 +227,8 @@ fn samples() -> Vec<Frame> {
         Frame::Confirm { attempt: 1, roster, signature: vec![3; 64] },
         Frame::Finished,
         Frame::Alive { answer: true },
+        Frame::Datagrams(Doorway { port: 7, key: DatagramKey([9; 32]) }),
+        Frame::Again { number: 300, bytes: vec![1, 2, 3] },
         with(values(), sum()),
         with(Numbers::Words(Words::modulo_32(vec![0, u32::MAX, 1 << 31])), sum()),
         with(Numbers::Words(Words::modulo_64(vec![0, u64::MAX, 1 << 63])), sum()),

@@ -87,7 +87,9 @@ impl Run {
         let play = Play {
             seed,
             act: &act,
+            source: Some(case.pair.0),
             watchers: case.watchers,
+            unmasked: false,
             keep: Keep::All,
             with_contributions: false,
             with_log: true,

@@ -83,14 +83,15 @@ struct Views {
 
 impl Views {
     fn record(case: &Case<'_>, canary: &Canary) -> Result<Self, AuditError> {
-        let first = Self::one(case, canary, (0, true), true)?;
+        let first = Self::one(case, canary, (0, true), Extra { log: true, ..Extra::default() })?;
         let places: Vec<Place> = first.view.keys().copied().collect();
-        if case.scene.is_masked() && first.log.iter().any(|line| is_void(&line.event)) {
-            return Err(AuditError::Void);
+        if case.scene.is_masked() {
+            let clear = Self::one(case, canary, (0, true), Extra { unmasked: true, ..Extra::default() })?;
+            check_totals(&first, &clear)?;
         }
         let many = |with: bool| {
             parallel::map(case.threads, case.trials, |index| {
-                let played = Self::one(case, canary, (index, with), false)?;
+                let played = Self::one(case, canary, (index, with), Extra::default())?;
                 (case.progress)(1);
                 Ok(features(case, &places, &played))
             })
@@ -103,7 +104,7 @@ impl Views {
         case: &Case<'_>,
         canary: &Canary,
         (index, with): (u64, bool),
-        with_log: bool,
+        extra: Extra,
     ) -> Result<Played, AuditError> {
         let source = case.pair.0 as PeerIx;
         let act = |due: &Due<'_>| {
@@ -112,10 +113,12 @@ impl Views {
         let play = Play {
             seed: case.seed_of(1 + u64::from(with), index),
             act: &act,
+            source: Some(case.pair.0),
             watchers: case.watchers,
+            unmasked: extra.unmasked,
             keep: Keep::One(COORDINATE),
             with_contributions: false,
-            with_log,
+            with_log: extra.log,
             silent: false,
         };
         Ok(case.scene.play(&play)?)
@@ -133,6 +136,25 @@ fn features(case: &Case<'_>, places: &[Place], played: &Played) -> Vec<f64> {
 }
 
 /// A round that ended in a total with masks in it. Nothing disturbs the runs of an audit, so whoever follows the protocol never sees one.
+/// How a run differs from the many.
+#[derive(Clone, Copy, Default)]
+struct Extra {
+    log: bool,
+    unmasked: bool,
+}
+
+/// Masks change no bit of any total.
+fn check_totals(masked: &Played, clear: &Played) -> Result<(), AuditError> {
+    if masked.log.iter().any(|line| is_void(&line.event)) {
+        return Err(AuditError::Void);
+    }
+    let bits = |played: &Played| -> Vec<Vec<u32>> {
+        let models = played.finished.models.iter();
+        models.map(|model| model.iter().map(|value| value.to_bits()).collect()).collect()
+    };
+    if bits(masked) == bits(clear) { Ok(()) } else { Err(AuditError::Totals) }
+}
+
 fn is_void(event: &RunEvent) -> bool {
     matches!(event, RunEvent::RoundBroken { reason, .. } if reason.contains("void"))
 }

@@ -116,7 +116,9 @@ impl Records {
         let play = Play {
             seed,
             act: &act,
+            source: Some(case.pair.0),
             watchers: case.watchers,
+            unmasked: false,
             keep: Keep::None,
             with_contributions: false,
             with_log: index == SHADOWS,

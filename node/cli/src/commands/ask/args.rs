@@ -135,11 +135,18 @@ pub(super) enum UnitWord {
     Node,
 }
 
+/// Members of a simulated question: each has its own vector and noise.
+const MOST_NODES: usize = 1_000_000;
+
 impl Args {
     /// What can be refused without reading anything.
     pub(super) fn check(&self) -> Result<()> {
         if self.nodes == Some(0) {
             return Err(Refusal::TooFewContributors { found: 0, needed: 3 }.into());
+        }
+        if let Some(nodes) = self.nodes.filter(|nodes| *nodes > MOST_NODES) {
+            return Err(Failure::new(format!("`--nodes {nodes}` is more than a simulation can hold"))
+                .hint("1,000,000 are the most"));
         }
         if self.model.is_none() && (self.split.is_some() || self.test_fraction.is_some()) {
             return Err(Failure::new("`--split` and `--test-fraction` are for questions about a model")

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::path::Path;
 
-use learn::data::{CsvOptions, RawTable, read_every_row};
+use learn::data::{CsvOptions, DecimalSign, RawTable, read_every_row};
 use privacy::noise::RootSeed;
 use protocol::work::question::{Exam, Judged};
 use questions::columns::{Column, Columns, Kind, Row};
@@ -49,13 +49,13 @@ impl Table {
         let of_all = |at: usize| rows.iter().map(|row| row[at].clone().into_bytes()).collect();
         let (persons, members) = (person.map(of_all), member.map(of_all));
         let numbers: Vec<usize> = match decimal {
-            b',' => columns
+            DecimalSign::Comma | DecimalSign::Either => columns
                 .all()
                 .iter()
                 .filter(|column| is_number(column))
                 .filter_map(|own| position(&own.name))
                 .collect(),
-            _ => Vec::new(),
+            DecimalSign::Point => Vec::new(),
         };
         let read = |mut row: Vec<String>| {
             numbers.iter().for_each(|&at| with_a_point(&mut row[at]));

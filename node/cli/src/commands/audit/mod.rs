@@ -67,7 +67,7 @@ pub(crate) struct Args {
     #[arg(long, value_name = "DIR")]
     out: Option<PathBuf>,
 
-    /// FOR DEMONSTRATION: break the mechanism of the simulated nodes (noise-halved, noise-reused, clip-skipped; masked: member-without-noise, mask-key-reused, mask-round-left-out, mask-wrong-sign, words-in-clear) and see the audit fail
+    /// FOR DEMONSTRATION: break the mechanism of the simulated nodes (noise-halved, noise-reused, clip-skipped; masked: member-without-noise, mask-key-reused, mask-round-left-out, mask-wrong-sign, words-in-clear, late-sum, wrap, words-as-f32) and see the audit fail
     #[arg(long = "break", value_name = "WHAT", value_parser = sabotage)]
     sabotage: Option<Sabotage>,
 }

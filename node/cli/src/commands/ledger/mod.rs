@@ -47,8 +47,8 @@ struct DataSet {
     data: String,
     /// The sum of the runs' ε: what they cost together for `unit` and towards `scope`.
     epsilon: f64,
-    /// The smallest unit of the runs, for which all figures hold.
-    unit: String,
+    /// The smallest unit of the runs, for which all figures hold; none where some are about persons and some about records.
+    unit: Option<String>,
     /// The narrowest scope of the runs, in which all figures hold.
     scope: String,
     /// The sum of their δ.
@@ -87,6 +87,7 @@ impl DataSet {
         };
         let unit = least(["record", "person", "node"], |used| &used.unit);
         let scope = least(["mean", "worst", "local"], |used| &used.scope);
+        let unit = runs.iter().all(|used| used.is_bound_of(&unit, &scope)).then_some(unit);
         Self { data, epsilon: sum.epsilon, unit, scope, delta: sum.delta, changes, runs }
     }
 
@@ -103,13 +104,13 @@ impl DataSet {
                 state.into(),
             ]);
         }
-        let together = format!(
-            "together ε = {} at δ = {} (for one {}, {})",
-            up(self.epsilon, Precision::Digits(4)),
-            given(raised(self.delta, Precision::Digits(4))),
-            self.unit,
-            self.scope
-        );
+        let (epsilon, delta) =
+            (up(self.epsilon, Precision::Digits(4)), given(raised(self.delta, Precision::Digits(4))));
+        let together = match &self.unit {
+            Some(unit) => format!("together ε = {epsilon} at δ = {delta} (for one {unit}, {})", self.scope),
+            None => "no figure together: what a run cost one record and what one cost a person do not add up"
+                .into(),
+        };
         let changes = match self.changes {
             0 => String::new(),
             1 => "; the records changed once between runs".into(),

@@ -33,7 +33,7 @@ pub(super) struct Account {
 ///
 /// # Guarantee
 /// With `budget.total_epsilon` the runs on a data set cost at most that together, in the scope of the budget and for the unit of this run: what they may cost at
-/// most is put down before anything is sent, and adds up (basic composition; δ adds up too). A run whose figure says less, towards fewer or for a smaller unit,
+/// most is put down before anything is sent, and adds up (basic composition; δ adds up too). A run whose figure says less, towards fewer or for another unit,
 /// cannot be added up: after it nothing is allowed.
 pub(super) fn begin(
     policy: &Policy,

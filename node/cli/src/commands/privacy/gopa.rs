@@ -11,7 +11,8 @@ use std::process::ExitCode;
 const EXAMPLES: &str = "\
 Examples:
   murmur privacy gopa --topology complete:8 --sigma-eta 1 --sigma-delta 3
-  murmur privacy gopa --topology ring:6 --sigma-eta 1 --sigma-delta 3 --coalition 4 --dropped 0 --repaired --format json";
+  murmur privacy gopa --topology ring:6 --sigma-eta 1 --sigma-delta 3 --coalition 4 --dropped 0 --repaired --format json
+  murmur privacy gopa --topology complete:8 --sigma-eta 1 --sigma-delta 1 --coalition 5 --rows \"4;6,7;0,1,2,3\"";
 
 /// Arguments of `murmur privacy gopa`.
 #[derive(Debug, clap::Args)]
@@ -41,6 +42,14 @@ pub(super) struct Args {
     #[arg(long)]
     repaired: bool,
 
+    /// Of the dropped out, those whose values came late, after the repair: nothing but their own noise hides them
+    #[arg(long, value_name = "NODES", value_delimiter = ',', requires = "repaired")]
+    late: Vec<usize>,
+
+    /// Only these sums of what was published were seen, each by the nodes in it, such as "4;6,7;0,1,2,3" [default: all that was published]
+    #[arg(long, value_name = "SUMS", value_parser = sums, alias = "row")]
+    rows: Vec<Sums>,
+
     /// What to print: a table for people, or JSON for programs
     #[arg(long, value_enum, default_value_t = Format::Table)]
     format: Format,
@@ -48,6 +57,19 @@ pub(super) struct Args {
     /// Write to this file instead of the terminal
     #[arg(long, value_name = "FILE")]
     out: Option<PathBuf>,
+}
+
+/// Sums, each by the nodes in it.
+#[derive(Debug, Clone)]
+struct Sums(Vec<Vec<usize>>);
+
+fn sums(text: &str) -> std::result::Result<Sums, String> {
+    let node = |text: &str| {
+        let shown = text.trim();
+        shown.parse::<usize>().map_err(|_| format!("`{shown}` is no node; write sums as 4;6,7;0,1,2,3"))
+    };
+    let sum = |text: &str| text.split(',').map(node).collect::<std::result::Result<Vec<_>, _>>();
+    text.split(';').map(sum).collect::<std::result::Result<_, _>>().map(Sums)
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
@@ -65,6 +87,8 @@ pub(super) fn run(args: &Args) -> Result<ExitCode> {
         coalition: args.coalition.clone(),
         dropped: args.dropped.clone(),
         repaired: args.repaired,
+        rows: args.rows.iter().flat_map(|Sums(sums)| sums.clone()).collect(),
+        late: args.late.clone(),
     };
     let answer = question.answer()?;
     let bytes = match args.format {

@@ -125,6 +125,7 @@ impl Lan {
             "table inet lossy {{
                chain incoming {{
                  type filter hook prerouting priority -300;
+                 iifname \"eth0\" udp dport != 5353 counter;
                  iifname \"eth0\" numgen random mod 100 < {percent} counter drop;
                }}
              }}"
@@ -137,14 +138,18 @@ impl Lan {
         true
     }
 
-    /// How many packets it has lost so.
-    pub(crate) fn lost(&self, host: usize) -> u64 {
+    /// How many packets it has lost so, and how many datagrams were sent to it that were not for finding each other.
+    pub(crate) fn lost(&self, host: usize) -> (u64, u64) {
         let space = self.space(host);
         let words = ["netns", "exec", &space, "nft", "list", "table", "inet", "lossy"];
         let output = Command::new("ip").args(words).output().expect("ip is there");
         let text = String::from_utf8_lossy(&output.stdout).into_owned();
-        let count = text.split("counter packets ").nth(1).and_then(|rest| rest.split(' ').next());
-        count.and_then(|count| count.parse().ok()).unwrap_or_else(|| panic!("no counter: {text}"))
+        let counts = text.split("counter packets ").skip(1).filter_map(|rest| rest.split(' ').next());
+        let counts: Vec<u64> = counts.filter_map(|count| count.parse().ok()).collect();
+        match counts[..] {
+            [datagrams, lost] => (lost, datagrams),
+            _ => panic!("no counters: {text}"),
+        }
     }
 
     /// Writes down all frames from now on. `None`, with a line that says so, where that is not possible.

@@ -1,6 +1,7 @@
 //! Which column of the file has which job.
 
 use super::super::error::{DataError, Place};
+use super::DecimalSign;
 use super::options::{Categorical, CsvOptions};
 use crate::schema::DateFormat;
 
@@ -28,7 +29,7 @@ pub(super) struct Columns {
     pub(super) id: Option<usize>,
     pub(super) split: Option<usize>,
     /// The decimal sign.
-    pub(super) decimal: u8,
+    pub(super) decimal: DecimalSign,
 }
 
 impl Columns {
@@ -41,7 +42,7 @@ impl Columns {
             label: None,
             id: None,
             split: None,
-            decimal: b'.',
+            decimal: DecimalSign::Point,
         };
         columns.refuse_repeated_names()?;
         columns.refuse_unknown_names(options)?;

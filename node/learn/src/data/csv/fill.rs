@@ -9,7 +9,7 @@ use super::columns::{Columns, Role};
 use super::dialect::Dialect;
 use super::problems::Problems;
 use super::survey::{ResolvedTarget, Survey};
-use super::{csv_error, is_missing, number};
+use super::{DecimalSign, csv_error, is_missing, number, text};
 
 /// The content of a file as arrays.
 #[derive(Debug)]
@@ -45,6 +45,7 @@ impl Filled {
         if row as usize != survey.records {
             return Err(input.malformed("the file changed while it was read"));
         }
+        filler.signs.check().or_else(|error| problems.add(error))?;
         Ok(filler.filled)
     }
 }
@@ -102,6 +103,7 @@ struct Filler<'a> {
     survey: &'a Survey,
     class_index: BTreeMap<&'a str, u32>,
     group_index: BTreeMap<&'a str, u32>,
+    signs: Signs,
     filled: Filled,
 }
 
@@ -125,6 +127,7 @@ impl<'a> Filler<'a> {
             survey,
             class_index,
             group_index: positions(&survey.group_names),
+            signs: Signs::default(),
             filled: Filled {
                 features: Vec::with_capacity(survey.records * survey.width(columns)),
                 targets,
@@ -146,7 +149,7 @@ impl<'a> Filler<'a> {
             self.add_label(row, at, record[at].trim_ascii()).or_else(|error| problems.add(error))?;
         }
         if let Some(at) = columns.id {
-            let id = String::from_utf8_lossy(record[at].trim_ascii());
+            let id = text(record[at].trim_ascii());
             self.filled.groups.push(self.group_index.get(id.as_ref()).copied().unwrap_or(0));
         }
         match columns.split {
@@ -161,10 +164,11 @@ impl<'a> Filler<'a> {
             Role::Number { fill } => {
                 let kind = if self.columns.label.is_some() { Cell::Feature } else { Cell::Unlabelled };
                 let value = parse_number((cell, self.columns.decimal), (kind, *fill), place)?;
+                self.signs.note(self.columns, (row, at), cell);
                 self.filled.features.push(value);
             }
             Role::Day { format, fill } => {
-                let day = std::str::from_utf8(cell).ok().and_then(|text| format.day(text));
+                let day = format.day(&text(cell));
                 let value = match (day, is_missing(cell), fill) {
                     (Some(day), _, _) => day as f32,
                     (None, true, Some(fill)) => *fill,
@@ -172,7 +176,7 @@ impl<'a> Filler<'a> {
                         return Err(DataError::Missing { place: place(), cell: Cell::Feature });
                     }
                     (None, false, _) => {
-                        let text = String::from_utf8_lossy(cell).into_owned();
+                        let text = text(cell).into_owned();
                         return Err(DataError::NotADate { place: place(), text, format: format.to_string() });
                     }
                 };
@@ -199,7 +203,7 @@ impl<'a> Filler<'a> {
         (word, fill_missing): (usize, bool),
         cell: &[u8],
     ) -> Result<Option<usize>, DataError> {
-        let text = String::from_utf8_lossy(cell);
+        let text = text(cell);
         let categories = &self.survey.categories[word];
         let declared = &self.columns.words[word].1;
         // A declared category may be called `NA`.
@@ -223,13 +227,12 @@ impl<'a> Filler<'a> {
         let place = || self.columns.place(row, at);
         let outside = |classes: String| DataError::LabelOutside {
             place: place(),
-            label: String::from_utf8_lossy(cell).into_owned(),
+            label: text(cell).into_owned(),
             classes,
         };
         let class = match &self.survey.target {
             Some(ResolvedTarget::Named(names)) => {
-                let text = std::str::from_utf8(cell).unwrap_or_default();
-                match position(&self.class_index, text, self.columns.decimal) {
+                match position(&self.class_index, &text(cell), self.columns.decimal) {
                     Some(class) => class,
                     None if is_missing(cell) => {
                         return Err(DataError::Missing { place: place(), cell: Cell::Label });
@@ -258,6 +261,7 @@ impl<'a> Filler<'a> {
             Targets::Real(values) => {
                 let number =
                     parse_number((cell, self.columns.decimal), LABEL, || self.columns.place(row, at))?;
+                self.signs.note(self.columns, (row, at), cell);
                 values.push(number);
             }
             Targets::None => {}
@@ -274,11 +278,45 @@ impl<'a> Filler<'a> {
         } else {
             return Err(DataError::UnknownCategory {
                 place: self.columns.place(row, at),
-                text: String::from_utf8_lossy(cell).into_owned(),
+                text: text(cell).into_owned(),
                 categories: vec!["train".into(), "test".into()],
             });
         }
         Ok(())
+    }
+}
+
+/// The first number with a comma and the first with a point, where either may be the decimal sign.
+#[derive(Default)]
+struct Signs {
+    comma: Option<(Place, String)>,
+    point: Option<(Place, String)>,
+}
+
+impl Signs {
+    fn note(&mut self, columns: &Columns, (row, at): (u64, usize), cell: &[u8]) {
+        if columns.decimal != DecimalSign::Either {
+            return;
+        }
+        let first = match (cell.contains(&b','), cell.contains(&b'.')) {
+            (true, _) => &mut self.comma,
+            (false, true) => &mut self.point,
+            (false, false) => return,
+        };
+        first.get_or_insert_with(|| (columns.place(row, at), text(cell).into_owned()));
+    }
+
+    /// Both in one file: one of them may group thousands, and guessing would be wrong by a factor of a thousand.
+    fn check(&self) -> Result<(), DataError> {
+        let (Some((comma, with_comma)), Some((point, with_point))) = (&self.comma, &self.point) else {
+            return Ok(());
+        };
+        Err(DataError::TwoSigns {
+            comma: comma.clone(),
+            with_comma: with_comma.clone(),
+            point: point.clone(),
+            with_point: with_point.clone(),
+        })
     }
 }
 
@@ -297,7 +335,7 @@ const LABEL: (Cell, Option<f32>) = (Cell::Label, None);
 fn position<K: std::borrow::Borrow<str> + Ord, V: Copy>(
     index: &BTreeMap<K, V>,
     text: &str,
-    decimal: u8,
+    decimal: DecimalSign,
 ) -> Option<V> {
     index.get(text).copied().or_else(|| {
         let value: f64 = number(text.as_bytes(), decimal).filter(|value: &f64| value.is_finite())?;
@@ -308,11 +346,11 @@ fn position<K: std::borrow::Borrow<str> + Ord, V: Copy>(
 
 /// A finite number, or `fill` where the cell has none.
 fn parse_number(
-    (bytes, decimal): (&[u8], u8),
+    (bytes, decimal): (&[u8], DecimalSign),
     (cell, fill): (Cell, Option<f32>),
     place: impl Fn() -> Place,
 ) -> Result<f32, DataError> {
-    let text = || String::from_utf8_lossy(bytes).into_owned();
+    let text = || text(bytes).into_owned();
     if let Some(value) = number::<f32>(bytes, decimal) {
         if value.is_finite() {
             return Ok(value);

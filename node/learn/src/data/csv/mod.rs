@@ -9,12 +9,16 @@ mod dialect;
 mod fill;
 mod options;
 mod problems;
+mod quotes;
 mod raw;
 mod survey;
 
+pub use dialect::DecimalSign;
 pub(crate) use dialect::named as encoding_named;
 pub use options::{Categorical, CsvOptions, Missing, TargetKind};
 pub use raw::{RawTable, read_bytes, read_every_row, read_table};
+
+use std::borrow::Cow;
 
 use super::dataset::{Dataset, Groups, Loaded};
 use super::error::DataError;
@@ -23,6 +27,7 @@ use columns::Columns;
 use dialect::{CsvReader, Dialect};
 use fill::Filled;
 use problems::Problems;
+use quotes::StrayQuote;
 use survey::Survey;
 
 /// Reads a CSV file, plain or gzipped.
@@ -94,7 +99,7 @@ fn assemble(columns: Columns, survey: Survey, mut filled: Filled) -> Result<Load
     let (train_rows, test_rows) =
         (std::mem::take(&mut filled.train_rows), std::mem::take(&mut filled.test_rows));
     let data = records(&columns, survey, filled)?;
-    if columns.split.is_none() || test_rows.is_empty() {
+    if columns.split.is_none() {
         return Ok(Loaded { train: data, test: None });
     }
     if train_rows.is_empty() {
@@ -106,7 +111,12 @@ fn assemble(columns: Columns, survey: Survey, mut filled: Filled) -> Result<Load
 fn csv_error(input: &Input, error: csv::Error) -> DataError {
     let text = error.to_string();
     match error.into_kind() {
-        csv::ErrorKind::Io(source) => input.read_error(source),
+        csv::ErrorKind::Io(source) => match source.get_ref().and_then(|inner| inner.downcast_ref()) {
+            Some(stray @ StrayQuote { .. }) => {
+                DataError::StrayQuote { file: input.name(), why: stray.to_string() }
+            }
+            None => input.read_error(source),
+        },
         _ => input.malformed(text),
     }
 }
@@ -119,12 +129,22 @@ pub(crate) fn is_missing(cell: &[u8]) -> bool {
 }
 
 /// The number that a cell holds, by the decimal sign of its file.
-pub(crate) fn number<T: std::str::FromStr>(cell: &[u8], decimal: u8) -> Option<T> {
+pub(crate) fn number<T: std::str::FromStr>(cell: &[u8], decimal: DecimalSign) -> Option<T> {
     let text = std::str::from_utf8(cell).ok()?;
+    let (has_comma, has_point) = (text.contains(','), text.contains('.'));
     match decimal {
-        b'.' => text.parse().ok(),
-        // A point in such a file is no decimal sign, and whether it groups thousands nobody knows.
-        sign => (!text.contains('.')).then(|| text.replace(char::from(sign), ".").parse().ok())?,
+        DecimalSign::Comma if has_point => None,
+        DecimalSign::Comma => text.replace(',', ".").parse().ok(),
+        DecimalSign::Either if has_comma && !has_point => text.replace(',', ".").parse().ok(),
+        DecimalSign::Either | DecimalSign::Point => text.parse().ok(),
+    }
+}
+
+/// A cell as text: what is no UTF-8 is read as Windows writes, each by itself.
+pub(crate) fn text(cell: &[u8]) -> Cow<'_, str> {
+    match std::str::from_utf8(cell) {
+        Ok(text) => Cow::Borrowed(text),
+        Err(_) => encoding_rs::WINDOWS_1252.decode(cell).0,
     }
 }
 

@@ -28,12 +28,14 @@ pub struct CsvOptions {
     pub split: Option<String>,
     /// What to do where a value is missing (empty, `?`, `NA`, `N/A`, `null` or `nan`).
     pub missing: Missing,
-    /// What stands between two fields; found where nothing is said.
+    /// What stands between two fields; where nothing is said the header shows it.
     pub delimiter: Option<char>,
-    /// The decimal sign; found where nothing is said.
+    /// The decimal sign; where nothing is said a point, and a comma too where fields are not divided by commas.
     pub decimal: Option<char>,
-    /// The encoding by its usual name; found where nothing is said.
+    /// The encoding by its usual name; where nothing is said the header shows it.
     pub encoding: Option<String>,
+    /// Whether quotes are letters as others are: then no field has a delimiter or a line break in it.
+    pub plain_quotes: bool,
 }
 
 impl CsvOptions {

@@ -7,7 +7,7 @@ use super::super::error::DataError;
 use super::super::input::Input;
 use super::dialect::Dialect;
 use super::options::CsvOptions;
-use super::{csv_error, names};
+use super::{DecimalSign, csv_error, names, text};
 
 /// The cells of a table as text.
 #[derive(Debug, Clone, PartialEq)]
@@ -17,7 +17,7 @@ pub struct RawTable {
     /// The rows, each with as many cells as there are names.
     pub rows: Vec<Vec<String>>,
     /// The decimal sign of the file.
-    pub decimal: u8,
+    pub decimal: DecimalSign,
 }
 
 /// Reads a table without asking what its columns mean; rows of another length than the header are left out.
@@ -49,24 +49,16 @@ pub fn read_bytes(path: impl AsRef<Path>) -> Result<Vec<u8>, DataError> {
 
 fn read(path: &Path, options: &CsvOptions, all: bool) -> Result<RawTable, DataError> {
     let input = Input::table(path)?;
-    let dialect = if all { Dialect::of_header(&input, options)? } else { Dialect::of(&input, options)? };
+    let dialect = Dialect::of(&input, options)?;
     let mut reader = dialect.open(&input)?;
     let names = names(&input, &mut reader)?;
     let mut rows = Vec::new();
     for record in reader.byte_records() {
         let record = record.map_err(|error| csv_error(&input, error))?;
         if all || record.len() == names.len() {
-            let cell = |at| text(record.get(at).unwrap_or(b"").trim_ascii());
+            let cell = |at| text(record.get(at).unwrap_or(b"").trim_ascii()).into_owned();
             rows.push((0..names.len()).map(cell).collect());
         }
     }
     Ok(RawTable { names, rows, decimal: dialect.decimal })
-}
-
-/// A cell as text: what is no UTF-8 is read as Windows writes, each by itself.
-fn text(cell: &[u8]) -> String {
-    match std::str::from_utf8(cell) {
-        Ok(text) => text.to_owned(),
-        Err(_) => encoding_rs::WINDOWS_1252.decode(cell).0.into_owned(),
-    }
 }

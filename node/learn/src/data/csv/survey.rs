@@ -9,7 +9,7 @@ use super::super::targets::{MAX_DISCOVERED_CLASSES, WholeNumbers};
 use super::columns::{Columns, Role};
 use super::options::{CsvOptions, TargetKind};
 use super::problems::Problems;
-use super::{CsvReader, csv_error, is_missing, number};
+use super::{CsvReader, DecimalSign, csv_error, is_missing, number, text};
 
 /// Most different values of a categorical column: each becomes a feature.
 const MAX_CATEGORIES: usize = 10_000;
@@ -166,7 +166,7 @@ impl Tally {
             }
             if !self.groups.contains(cell) {
                 self.groups.insert(cell.to_vec());
-                self.group_names.push(String::from_utf8_lossy(cell).into_owned());
+                self.group_names.push(text(cell).into_owned());
             }
         }
         if let (Some(labels), Some(at)) = (&mut self.labels, columns.label) {
@@ -211,7 +211,7 @@ impl Tally {
 }
 
 impl LabelValues {
-    fn add(&mut self, cell: &[u8], decimal: u8) {
+    fn add(&mut self, cell: &[u8], decimal: DecimalSign) {
         // Once there are many numbers it is a real target unless a word follows, and no more values need to be kept.
         let number = || number(cell, decimal);
         let is_real = self.all_numbers && (self.whole.count() > MAX_DISCOVERED_CLASSES || !self.all_whole);
@@ -256,7 +256,7 @@ fn unequal(columns: &Columns, row: u64, record: &csv::ByteRecord) -> DataError {
 
 /// Adds a word without allocating where it is known; says whether it was new.
 fn insert_word(words: &mut BTreeSet<String>, cell: &[u8]) -> bool {
-    let word = String::from_utf8_lossy(cell);
+    let word = text(cell);
     if words.contains(word.as_ref()) {
         return false;
     }

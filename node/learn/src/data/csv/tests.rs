@@ -226,6 +226,9 @@ fn a_split_column_gives_the_common_test_set() {
     let loaded = read("part,x,y\ntrain,1,0\ntest,2,1\ntrain,3,1\n", &options).unwrap();
     let test = loaded.test.unwrap();
     assert_eq!((loaded.train.len(), loaded.train.row(1), test.row(0)), (2, &[3.0][..], &[2.0][..]));
+    // That of no record it says `test` is no reason to keep others apart: whoever asks knows that a column decides.
+    let all = read("part,x,y\ntrain,1,0\ntrain,2,1\n", &options).unwrap();
+    assert_eq!((all.train.len(), all.test.map(|test| test.len())), (2, Some(0)));
     refused("part,x,y\nother,1,0\n", &options, &["row 1, column `part`", "`other`", "`train`, `test`"]);
     refused("part,x,y\ntest,1,0\n", &options, &["split `train`", "no records"]);
 }
@@ -279,13 +282,33 @@ fn all_problems_of_a_file_are_in_one_list_with_rows_and_columns() {
 }
 
 #[test]
-fn a_decimal_comma_is_found_or_said_and_a_point_is_then_no_number() {
+fn a_decimal_comma_is_read_cell_by_cell_or_said_and_a_point_is_then_no_number() {
     assert_eq!(train("x;y\n1,5;0\n-2,25;1\n", &labelled()).row(1), [-2.25]);
     let said = CsvOptions { decimal: Some(','), ..labelled() };
     assert_eq!(train("x,y\n\"1,5\",0\n", &said).row(0), [1.5]);
     refused("x,y\n1.5,0\n", &said, &["`1.5` is not a number"]);
     let error = refused("x,y\n\"1,5\",0\n", &labelled(), &["`1,5` is not a number"]);
     assert!(error.hint().unwrap().contains("decimal=comma"));
+    // 1.234 may be a little more than one, or a thousand: nobody guesses, and nobody's cell decides about another's.
+    let parts = ["row 2, column `x`: `1,5` has a comma", "row 3, column `z`: `1.234` a point"];
+    let error = refused("x;z;y\n7;1;0\n1,5;2;1\n3;1.234;1\n", &labelled(), &parts);
+    assert!(error.hint().unwrap().contains("decimal=point"));
+    assert_eq!(
+        train("x;note;y\n1,5;2.5;0\n", &CsvOptions { drop: vec!["note".into()], ..labelled() }).row(0),
+        [1.5]
+    );
+}
+
+#[test]
+fn a_quote_by_which_one_record_could_hide_another_is_refused_or_a_letter() {
+    let bad = "x,note,y\n1,5\" pipe,0\n2,\"a, b\",1\n";
+    let dropped = || CsvOptions { drop: vec!["note".into()], ..labelled() };
+    let error = refused(bad, &dropped(), &["`test.csv`, line 2", "a quote inside a field"]);
+    assert!(error.hint().unwrap().contains("quotes=none"));
+    // Where quotes are letters, the comma between two of them divides.
+    let letters = CsvOptions { plain_quotes: true, ..dropped() };
+    refused(bad, &letters, &["row 2 (line 3): 4 fields"]);
+    assert_eq!(train("x,note,y\n1,5\" pipe,0\n2,\"b,1\n", &letters).len(), 2);
 }
 
 #[test]

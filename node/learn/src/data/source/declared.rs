@@ -35,6 +35,7 @@ impl DataSource {
             delimiter: own.delimiter,
             decimal: own.decimal,
             encoding: own.encoding.clone(),
+            plain_quotes: own.plain_quotes,
             split: own.split.clone(),
             ..CsvOptions::default()
         };
@@ -45,7 +46,7 @@ impl DataSource {
             || self.target_bounds.is_some()
         {
             return Err(self.refusal(
-                "the schema says what the columns are; behind the file stand only `delimiter`, `decimal`, `encoding`, `format`, `split`",
+                "the schema says what the columns are; behind the file stand only `delimiter`, `decimal`, `encoding`, `format`, `quotes`, `split`",
             ));
         }
         let has_label = match label {

@@ -83,6 +83,7 @@ impl Pairs {
         self.add("delimiter", options.delimiter.filter(|_| options.delimiter != default).map(sign_text));
         self.add("decimal", options.decimal.map(sign_text));
         self.add("encoding", options.encoding.as_ref());
+        self.add("quotes", options.plain_quotes.then_some("none"));
         path.display().to_string()
     }
 
@@ -101,6 +102,7 @@ impl Pairs {
     fn libsvm(&mut self, path: &Path, options: &LibsvmOptions) -> String {
         self.format(path, &["svm", "libsvm", "svmlight"], "libsvm");
         self.add("features", options.features);
+        self.add("first", options.from_zero.then_some(0));
         self.target(&options.target);
         path.display().to_string()
     }

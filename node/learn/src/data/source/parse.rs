@@ -91,7 +91,11 @@ fn parse_file(path: &str, keys: &mut Keys) -> Result<SourceKind, String> {
         "csv" | "tsv" | "parquet" => Ok(SourceKind::Csv(file, parse_csv(keys, format == "tsv")?)),
         "npy" | "npz" | "idx" => Ok(SourceKind::Arrays(file, parse_arrays(keys)?)),
         "svm" | "libsvm" | "svmlight" => {
-            let options = LibsvmOptions { features: keys.number("features")?, target: parse_target(keys)? };
+            let options = LibsvmOptions {
+                features: keys.number("features")?,
+                from_zero: parse_first(keys)?,
+                target: parse_target(keys)?,
+            };
             Ok(SourceKind::Libsvm(file, options))
         }
         _ if !path.contains(['.', '/']) => Err(format!(
@@ -126,7 +130,28 @@ fn parse_csv(keys: &mut Keys, tabs: bool) -> Result<CsvOptions, String> {
         delimiter: delimiter.or(tabs.then_some('\t')),
         decimal: keys.text("decimal").map(|text| sign("decimal", &text)).transpose()?,
         encoding,
+        plain_quotes: parse_quotes(keys)?,
     })
+}
+
+/// `none`, or nothing: what quotes mean.
+fn parse_quotes(keys: &mut Keys) -> Result<bool, String> {
+    match keys.text("quotes").as_deref() {
+        None => Ok(false),
+        Some("none") => Ok(true),
+        Some(other) => {
+            Err(format!("`quotes={other}` is not `none`: leave it out where quotes stand around fields"))
+        }
+    }
+}
+
+/// From where features are counted: whether it is zero.
+fn parse_first(keys: &mut Keys) -> Result<bool, String> {
+    match keys.text("first").as_deref() {
+        None | Some("1") => Ok(false),
+        Some("0") => Ok(true),
+        Some(other) => Err(format!("`first={other}` is neither 0 nor 1")),
+    }
 }
 
 /// One character, or its name. A comma cannot be written among keys that have commas between them: then nothing is left of it.
@@ -310,6 +335,8 @@ mod tests {
             "a.npz:x=images,y=digits,id=writer",
             "train-images-idx3-ubyte.gz:labels=train-labels-idx1-ubyte.gz",
             "a9a.svm:features=123",
+            "a9a.svm:features=123,first=0",
+            "a.csv:label=y,quotes=none",
             "data.txt:format=libsvm",
         ] {
             let source = text.parse::<DataSource>().unwrap();
@@ -349,6 +376,8 @@ mod tests {
             ("a.xlsx", "format="),
             ("a.csv:decimal=dot", "`decimal=dot`"),
             ("a.csv:encoding=klingon", "klingon"),
+            ("a.csv:quotes=single", "`quotes=single`"),
+            ("a.svm:first=2", "`first=2`"),
             ("a.csv:date=born@%d", "`%d`"),
             ("a.npy:schema=x", "`schema`"),
             ("mnist", "mnist:FOLDER"),

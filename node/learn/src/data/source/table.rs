@@ -39,7 +39,7 @@ const COMMON: &[SourceKey] = &[
 const TABLE: &[SourceKey] = &[
     key(
         "schema",
-        "a file that declares the columns; then only `format`, `delimiter`, `decimal`, `encoding` and `split` stand beside it",
+        "a file that declares the columns; then only `format`, `delimiter`, `decimal`, `encoding`, `quotes` and `split` stand beside it",
         "schema=clinic.toml",
     ),
     key("label", "the column to be predicted", "label=sick"),
@@ -62,9 +62,14 @@ const TABLE: &[SourceKey] = &[
     key("split", "a column with `train` and `test`: test records are never learnt from", "split=part"),
     key("fill", "what to put where a number is missing, for all columns or by name", "fill=0+age@50"),
     key("format", "csv, tsv, parquet, npy, npz, idx or libsvm, where the ending does not say", "format=csv"),
-    key("delimiter", "what stands between fields; found where nothing is said", "delimiter=semicolon"),
-    key("decimal", "the decimal sign; found where nothing is said", "decimal=comma"),
-    key("encoding", "the encoding; found where nothing is said", "encoding=latin1"),
+    key("delimiter", "what stands between fields; else the first line shows it", "delimiter=semicolon"),
+    key(
+        "decimal",
+        "the decimal sign; else a point, or a comma where fields are not divided by commas",
+        "decimal=comma",
+    ),
+    key("encoding", "the encoding; else the first line shows it", "encoding=latin1"),
+    key("quotes", "`none`: quotes are letters as others are", "quotes=none"),
 ];
 
 const ARRAYS: &[SourceKey] = &[
@@ -82,6 +87,7 @@ const ARRAYS: &[SourceKey] = &[
 
 const LIBSVM: &[SourceKey] = &[
     key("features", "how many features there are; the largest index of the file otherwise", "features=123"),
+    key("first", "the index of the first feature, 0 or 1; 1 where nothing is said", "first=0"),
     key("target", "`real`: labels are numbers", "target=real"),
     key("classes", "the classes: how many, or their names", "classes=2"),
     key("above", "two classes of a number", "above=0"),

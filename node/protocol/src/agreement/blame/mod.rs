@@ -10,6 +10,7 @@
 //!    Links fail too, and machines start again: for whom several wait, one pair is enough.
 //!
 //! What rounds without sums add to it is in `open`.
+//! What contributions with proofs add to it is in `unproved`.
 //! After a masked round that left something between its masks, what is opened says who put it there ([`masked`]).
 //!
 //! # Guarantee
@@ -20,6 +21,7 @@
 
 mod masked;
 mod open;
+mod unproved;
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -66,6 +68,7 @@ pub(super) fn blame(standings: &Standings<'_>, before: &Decision, tools: (&Chart
     contradicting_partners(&seats, before, tools, &mut blame);
     contradicting_sums(&seats, before, &mut blame);
     open::contradicting_themselves(&seats, before, &mut blame);
+    unproved::unproved(&seats, before, &mut blame);
     let forgetful = masked::masked(&seats, before, &mut blame);
     let mut awaited: BTreeMap<PeerIx, PeerIx> = BTreeMap::new();
     let records = seats.iter().flat_map(|(&m, s)| rounds(s, before).map(move |record| (m, record)));

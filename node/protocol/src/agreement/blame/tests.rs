@@ -51,6 +51,7 @@ fn honest() -> Vec<RoundRecord> {
         trouble: None,
         opened: None,
         shown: None,
+        unproved: Vec::new(),
     };
     vec![
         record(vec![step(0, 1, 1, 2), step(1, 2, 12, 34)]),
@@ -75,6 +76,7 @@ fn honest_by_halving() -> Vec<RoundRecord> {
         trouble: None,
         opened: None,
         shown: None,
+        unproved: Vec::new(),
     };
     // Who keeps the lower half speaks first: its number is the even one.
     let lower = |at, partner, sent, heard| [step(at, partner, sent, 0), step(at + 1, partner, 0, heard)];
@@ -145,6 +147,7 @@ fn colluding_blockmates_are_apart_from_all_honest_members_of_their_block() {
         trouble: None,
         opened: None,
         shown: None,
+        unproved: Vec::new(),
     };
     let records = vec![
         record(vec![step(0, 1, 1, 2), step(1, 2, 12, 34)], 99),
@@ -167,6 +170,7 @@ fn silence_is_followed_to_the_last_pair() {
         trouble: trouble(TroubleKind::Silent, 0, 0),
         opened: None,
         shown: None,
+        unproved: Vec::new(),
     };
     records[3].steps[1] = step(1, 1, 34, 0);
     (records[3].total, records[3].trouble) = (None, trouble(TroubleKind::Silent, 1, 1));
@@ -184,6 +188,7 @@ fn a_circle_of_waiting_ends_where_steps_do_not_fall() {
         trouble: trouble(TroubleKind::Silent, with, step),
         opened: None,
         shown: None,
+        unproved: Vec::new(),
     };
     let found = find(vec![waits(1, 3), waits(2, 2), waits(0, 1), waits(3, 0)], 1, false);
     assert_eq!(
@@ -220,6 +225,7 @@ fn two_honest_members_are_never_taken_for_liars() {
             trouble,
             opened: None,
             shown: None,
+            unproved: Vec::new(),
         };
         let found = find(records, 1, dice.one_in(2));
         for (one, other) in &found.contradictions {
@@ -286,4 +292,32 @@ fn an_outline_that_is_not_the_sum_that_was_heard_proves_nothing() {
     let named: BTreeMap<PeerIx, &Standing> = (0..).zip(&standings).collect();
     let found = blame(&named, &before, (&charter, &PlainKeys(0)));
     assert!(!found.liars.contains(&3), "{found:?}");
+}
+
+/// More than may be hostile must say whose contribution proves nothing, and where nobody is taken to be hostile still two. By itself a member is a liar; of a pair one is.
+#[test]
+fn whose_contribution_proves_nothing_counts_once_an_honest_member_says_so() {
+    let found = |witnesses: u32, hostile: u32| {
+        let said = |member: u32| if member < witnesses { vec![(6, 6), (5, 4), (9, 9)] } else { Vec::new() };
+        let record = |member: u32| RoundRecord {
+            round: 0,
+            steps: Vec::new(),
+            total: None,
+            trouble: None,
+            opened: None,
+            shown: None,
+            unproved: said(member),
+        };
+        find((0..7).map(record).collect(), hostile, false)
+    };
+    for (witnesses, hostile) in [(2, 2), (1, 0), (0, 0)] {
+        assert_eq!(found(witnesses, hostile), Blame::default(), "{witnesses} of {hostile}");
+    }
+    for (witnesses, hostile) in [(3, 2), (5, 2), (2, 1), (2, 0)] {
+        let found = found(witnesses, hostile);
+        // Who has no seat is in no round.
+        assert_eq!(found.liars, BTreeSet::from([6]), "{witnesses} of {hostile}");
+        assert_eq!(found.contradictions, BTreeSet::from([(4, 5)]), "{witnesses} of {hostile}");
+        assert!(found.silences.is_empty() && found.accusations.is_empty());
+    }
 }

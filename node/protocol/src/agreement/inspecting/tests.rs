@@ -106,6 +106,7 @@ impl Round {
             total: Some(sum(&plus(sent, heard)).digest()),
             trouble: None,
             shown: None,
+            unproved: Vec::new(),
             opened: Some(Opened {
                 keys: Fingerprint::default(),
                 place: Fingerprint::default(),

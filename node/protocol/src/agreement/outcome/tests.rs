@@ -31,6 +31,7 @@ fn accuses(whom: &[PeerIx]) -> Standing {
         trouble: Some(Trouble { kind: TroubleKind::Malformed, with, step: 0 }),
         opened: None,
         shown: None,
+        unproved: Vec::new(),
     };
     Standing { rounds: whom.iter().enumerate().map(record).collect(), ..holds(5) }
 }
@@ -136,6 +137,7 @@ fn a_silent_pair_is_apart_for_a_while_and_longer_each_time() {
             trouble: Some(Trouble { kind: TroubleKind::Silent, with, step: 0 }),
             opened: None,
             shown: None,
+            unproved: Vec::new(),
         }],
         next_round: round,
         ..holds(5)
@@ -156,8 +158,15 @@ fn who_is_apart_from_more_than_half_has_no_seat_for_a_while() {
     let (charter, before) = decision(5, 1, 5);
     let waits = |member: PeerIx| {
         let trouble = Some(Trouble { kind: TroubleKind::Silent, with: 4, step: 0 });
-        let record =
-            RoundRecord { round: 5, steps: Vec::new(), total: None, trouble, opened: None, shown: None };
+        let record = RoundRecord {
+            round: 5,
+            steps: Vec::new(),
+            total: None,
+            trouble,
+            opened: None,
+            shown: None,
+            unproved: Vec::new(),
+        };
         (member, Standing { rounds: vec![record], ..holds(5) })
     };
     let standings = [waits(0), waits(1), waits(2), (3, holds(5)), (4, holds(5))];
@@ -190,6 +199,7 @@ fn silence_never_leaves_too_few_seats() {
                 trouble,
                 opened: None,
                 shown: None,
+                unproved: Vec::new(),
             }],
             ..holds(5)
         }

@@ -3,6 +3,7 @@
 
 mod cases;
 mod hostile;
+mod long;
 mod model;
 mod old_disks;
 mod random;

@@ -176,6 +176,7 @@ impl Rounds {
 
     /// Ends the round that is under way and says where this node stands. `about` is the peer that gave reason to.
     pub(super) fn call_assembly(&mut self, core: &mut Core, reason: &str, about: Option<PeerIx>) {
+        self.judge(core);
         self.break_round(core, reason, about);
         self.state(core);
     }

@@ -178,6 +178,7 @@ impl Tongue {
                 trouble: None,
                 opened: None,
                 shown: None,
+                unproved: Vec::new(),
             });
         }
         for (at, record) in standing.rounds.iter_mut().enumerate() {

@@ -62,7 +62,10 @@ impl Rounds {
     fn unmasked(&self, core: &Core, total: &Words) -> Option<Mean> {
         let on = core.settings.mechanism.words()?;
         let members = self.members.len();
-        let (mut mean, count) = Wearing::mean(total, members, on)?;
+        let settings = &core.settings;
+        let drawn = settings.algorithm.drawn(&settings.key, self.round, members);
+        let contributors = drawn.map_or(members, |drawn| drawn.iter().filter(|one| **one).count());
+        let (mut mean, count) = Wearing::mean(total, contributors, on)?;
         let too_long =
             shorten(&mut mean, members as f64 * core.settings.largest_norm / f64::from(count.max(1)));
         Some(Mean { mean, count, too_long })

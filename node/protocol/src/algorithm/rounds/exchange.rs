@@ -2,7 +2,7 @@
 //!
 //! Invariant: a node carries the sum of what reached it and adds in the order of the turns, so that all members end with the same bits.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Range;
 use std::sync::Arc;
 
@@ -155,10 +155,9 @@ impl Exchange {
     }
 }
 
-/// So many sums a member hears in a round of so many at most.
-pub(super) fn most_heard(members: usize) -> usize {
-    2 * (members.max(2).ilog2() as usize + 1)
-}
+/// So many sums of one member are kept that came before they were needed, and so many vectors: who is honest is in this round or the next, and meets another once in each, or
+/// twice with halves. What is not kept is asked for again.
+const MOST_EARLY: (usize, usize) = (4, 2);
 
 /// A sum on its way, with what is said about it.
 #[derive(Debug, Clone, PartialEq)]
@@ -167,7 +166,7 @@ pub(super) struct Heard {
     pub(super) numbers: Numbers,
 }
 
-/// Sums that came before they were needed; bounded.
+/// Sums that came before they were needed; bounded for each sender, so that nobody takes the room of others.
 #[derive(Default)]
 pub(super) struct Early(BTreeMap<(u32, u32, PeerIx), Heard>);
 
@@ -178,22 +177,31 @@ pub(super) enum Kept {
     Again,
     /// Another message for the same place.
     Contradicts,
-    /// No room.
+    /// Its sender has no room left.
     TooMany,
 }
 
 impl Early {
-    /// Keeps a message unless there are `limit` already.
-    pub(super) fn keep(&mut self, place: (u32, u32, PeerIx), heard: Heard, limit: usize) -> Kept {
+    /// Keeps a message unless there are as many of its sender already as it has reason to send; `room` is the length of a vector, none for what is used at once.
+    pub(super) fn keep(&mut self, place: (u32, u32, PeerIx), heard: Heard, room: Option<usize>) -> Kept {
         match self.0.get(&place) {
             Some(before) if *before == heard => Kept::Again,
             Some(_) => Kept::Contradicts,
-            None if self.0.len() >= limit => Kept::TooMany,
+            None if room.is_some_and(|whole| !self.has_room(place.2, heard.numbers.len(), whole)) => {
+                Kept::TooMany
+            }
             None => {
                 self.0.insert(place, heard);
                 Kept::Yes
             }
         }
+    }
+
+    fn has_room(&self, of: PeerIx, more: usize, whole: usize) -> bool {
+        let kept = self.0.iter().filter(|((_, _, from), _)| *from == of);
+        let (count, numbers) =
+            kept.fold((1, more), |(count, sum), (_, heard)| (count + 1, sum + heard.numbers.len()));
+        count <= MOST_EARLY.0 && numbers <= MOST_EARLY.1 * whole
     }
 
     pub(super) fn take(&mut self, place: (u32, u32, PeerIx)) -> Option<Heard> {
@@ -203,6 +211,24 @@ impl Early {
     /// Forgets rounds before `round` and other epochs.
     pub(super) fn forget_before(&mut self, round: u32, epoch: u32) {
         self.0.retain(|&(of, _, _), heard| of >= round && heard.said.epoch == epoch);
+    }
+}
+
+/// Of whom sums of which rounds were asked for again: each of them may come twice, and the second however late. Bounded.
+#[derive(Default)]
+pub(super) struct Asked(BTreeSet<(PeerIx, u32)>);
+
+impl Asked {
+    /// For so many rounds it is remembered.
+    const FOR: u32 = 1024;
+
+    pub(super) fn ask(&mut self, of: PeerIx, round: u32) {
+        self.0.retain(|&(_, asked)| asked.saturating_add(Self::FOR) >= round);
+        self.0.insert((of, round));
+    }
+
+    pub(super) fn has(&self, of: PeerIx, round: u32) -> bool {
+        self.0.contains(&(of, round))
     }
 }
 

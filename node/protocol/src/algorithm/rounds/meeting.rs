@@ -44,6 +44,16 @@ impl Rounds {
         }
     }
 
+    /// Whether the key that was decided for this member is that of a process before this one, which stated it and was killed. With other masks than the others reckon
+    /// with it would void the round, and seem to lie about it.
+    pub(super) fn has_another_key(&mut self, core: &Core) -> bool {
+        if !core.settings.algorithm.is_masked() || self.epoch == 0 {
+            return false; // Before the first decision keys are told, not decided.
+        }
+        let own = self.own_key();
+        self.machine(core).decision().seats.iter().any(|seat| seat.member == core.me && seat.key != own)
+    }
+
     /// Whether a round can begin; if not, the keys that are missing are asked for.
     pub(super) fn has_keys(&mut self, core: &mut Core) -> bool {
         let Some(masks) = super::rounds_settings(&core.settings).masks else { return true };

@@ -64,6 +64,9 @@ impl Rounds {
             return self.look_on(core);
         }
         if self.members.binary_search(&core.me).is_ok() {
+            if self.has_another_key(core) {
+                return self.call_assembly(core, "this process has another key than was decided", None);
+            }
             return self.start_round(core);
         }
         if self.agreeing.leaving {

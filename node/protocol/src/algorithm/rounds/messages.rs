@@ -1,6 +1,7 @@
 //! What to do with each kind of message.
 
-use super::exchange::{Heard, Kept, most_heard};
+use super::exchange::{Heard, Kept};
+use super::masks::Wearing;
 use super::{Phase, Rounds, Say};
 use crate::PeerIx;
 use crate::core::{Core, REPEATED_AFTER};
@@ -59,16 +60,23 @@ impl Rounds {
         if !self.is_expected(from, round, step) {
             return core.fault(from, FaultKind::WrongSender, round);
         }
-        // Of two rounds, and some more.
-        let limit = 2 * (most_heard(self.members.len()) + 2);
-        match self.early.keep((round, step, from), heard, limit) {
+        let parameters = core.settings.initial.len();
+        let whole = core.settings.mechanism.words().map_or(parameters, |on| Wearing::length(parameters, on));
+        let room = (!self.is_awaited(from, (round, step))).then_some(whole);
+        match self.early.keep((round, step, from), heard, room) {
             Kept::Yes => self.advance(core),
-            Kept::Again => {
+            Kept::Again | Kept::TooMany => {
                 core.tolerates(from, round);
             }
             Kept::Contradicts => core.fault(from, FaultKind::Contradiction, round),
-            Kept::TooMany => core.fault(from, FaultKind::Flood, round),
         }
+    }
+
+    /// Whether this is what the node waits for now.
+    fn is_awaited(&self, from: PeerIx, (round, step): (u32, u32)) -> bool {
+        let Phase::Exchanging(exchange) = &self.phase else { return false };
+        let peer = exchange.waiting.map(|(peer, _)| peer);
+        round == self.round && peer == Some(from) && exchange.step() == step
     }
 
     /// Whether the plan has this message; for rounds whose plan is not at hand any member may have something to say.
@@ -83,7 +91,8 @@ impl Rounds {
     /// A sum of an earlier round: repeated, or from somebody who lost the thread.
     pub(super) fn on_late(&mut self, core: &mut Core, from: PeerIx, round: u32) {
         core.tolerates(from, round);
-        if round.saturating_add(REPEATED_AFTER) <= self.round && !self.is_stuck(core) {
+        let repeats = round.saturating_add(REPEATED_AFTER) <= self.round && !self.asked.has(from, round);
+        if repeats && !self.is_stuck(core) {
             // No round goes on without every member, so the sender was in the rounds since.
             core.fault(from, FaultKind::Replay, round);
         }

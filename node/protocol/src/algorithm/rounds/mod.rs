@@ -29,6 +29,7 @@ mod messages;
 mod model;
 mod objections;
 mod plan;
+pub(crate) mod proved;
 mod reserving;
 mod returning;
 pub(crate) mod robust;
@@ -54,7 +55,7 @@ use crate::{PeerIx, Time};
 use agreeing::Agreeing;
 use carried::Carried;
 pub use danger::Tongue;
-use exchange::{Early, Exchange, Sent};
+use exchange::{Asked, Early, Exchange, Sent};
 pub(crate) use fold::RoundsFold;
 use leverage::Leverages;
 use looking::Looking;
@@ -91,6 +92,7 @@ pub(crate) struct Rounds {
     released: Option<u32>,
     settling: Option<Settling>,
     early: Early,
+    asked: Asked,
     sent: Sent,
     trace: Trace,
     /// Rounds in the open.
@@ -155,6 +157,7 @@ impl Rounds {
             released: None,
             settling: None,
             early: Early::default(),
+            asked: Asked::default(),
             sent: Sent::default(),
             trace: Trace::default(),
             robust: robust::State::default(),
@@ -183,8 +186,10 @@ impl Rounds {
         } else if self.first_seats_are_decided(core) {
             self.recall(core, false);
             self.call_assembly(core, "the run begins", None);
-        } else if self.has_coins(core) && core.settings.certify {
-            // The first decision fixes everybody's coins.
+        } else if (self.has_coins(core) || rounds_settings(&core.settings).proved.is_some())
+            && core.settings.certify
+        {
+            // The first decision fixes everybody's coins, or keys.
             self.introduce(core, false);
             self.call_assembly(core, "the run begins", None);
         } else {
@@ -269,7 +274,8 @@ impl Rounds {
             None => true,
         };
         if !is_drawn(&core.me) {
-            return self.add_nothing(core);
+            // Under masks its noise is counted on all the same.
+            return self.add_no_data(core);
         }
         let among = match &drawn {
             Some(_) => self.members.iter().copied().filter(is_drawn).collect(),
@@ -329,6 +335,9 @@ impl Rounds {
         debug_assert!(!self.contribution.is_recording(), "what is sent is on record");
         let noisy = match given {
             Given::Reals(values) => return self.exchange(core, Carried::Reals(values.into_values()), 1),
+            Given::Words(noisy) if rounds_settings(&core.settings).proved.is_some() => {
+                return self.prove(core, noisy, has_data);
+            }
             Given::Words(noisy) => noisy,
         };
         let place = (self.round, self.model.digest());
@@ -376,6 +385,7 @@ impl Rounds {
                 }
                 if core.now >= patience.again {
                     patience.again = core.now.after(core.settings.timeouts.resend);
+                    self.asked.ask(peer, self.round);
                     core.tell(peer, (self.round, exchange.step()), Body::Nudge);
                 }
             }

@@ -11,6 +11,7 @@ use privacy::{gdp, rdp};
 use super::RoundsSettings;
 use super::leverage::plan_of;
 use super::masks::{MaskSettings, Masked};
+use super::proved;
 use super::robust::RobustForecast;
 use crate::account::plan::{Figures, Found, LARGEST, MOST_NODES, PlanError, Question, UP, least, named};
 use crate::account::{Prices, ReleaseKind, Shape, Tally};
@@ -24,6 +25,10 @@ const MOST_CANDIDATES: usize = 24;
 pub(super) type Histogram = Vec<(f64, f64)>;
 
 impl Forecast for RoundsSettings {
+    fn releases(&self, shape: &Shape) -> Result<u64, PlanError> {
+        Ok(u64::from(self.most_drawn(shape).max(1)))
+    }
+
     fn noise(
         &self,
         question: &Question<'_>,
@@ -77,7 +82,9 @@ impl Forecast for RoundsSettings {
 impl RoundsSettings {
     fn masked<'a>(&self, masks: &'a MaskSettings, shape: &Shape) -> Masked<'a> {
         let (chance, look_chance) = (self.split_chance(shape.nodes), self.look_chance());
-        Masked { masks, chance, looks: self.looks, look_chance }
+        let spare = self.proved.as_ref().map_or(0, |_| proved::SPARE);
+        let drawn = self.times_drawn(shape);
+        Masked { masks, drawn, chance, looks: self.looks, look_chance, spare, lost: self.hostile }
     }
 }
 

@@ -8,11 +8,14 @@ use super::RoundsFold;
 use super::exchange::Meetings;
 use super::leverage::meetings_apart;
 use super::masks::{Hidden, LookTerms, Looks, MaskGraph, MaskSettings, MaskedFold, split_chance};
+use super::proved;
 use super::robust::{Pool, Robust, RobustFold};
 use crate::PeerIx;
+use crate::account::Shape;
+use crate::account::plan::MOST_NODES;
 use crate::agreement::{Charter, Credentials};
 use crate::algorithm::Fold;
-use crate::config::{Config, ExchangeKind, Masking, PrivacyConfig};
+use crate::config::{Config, ExchangeKind, Masking, PrivacyConfig, Proofs};
 use crate::settings::Settings;
 
 /// No round of an exchange: who contributes is drawn in an order of its own.
@@ -39,6 +42,10 @@ pub struct RoundsSettings {
     /// How contributions are put together, where members may lie in them.
     pub(super) robust: Option<Robust>,
     pub(super) pool: Arc<Pool>,
+    /// Proofs of what is under the masks, where there are any.
+    pub(super) proved: Option<Arc<proved::Pool>>,
+    /// f, where proofs may name so many.
+    pub(super) hostile: usize,
     /// Members that contribute to a round; `None`: all.
     sample: Option<usize>,
     /// Last rounds whose models are averaged into the result; 0 for none.
@@ -82,6 +89,8 @@ impl RoundsSettings {
             graph: Arc::default(),
             robust: None,
             pool: Arc::default(),
+            proved: None,
+            hostile: 0,
             sample: None,
             averaged: 0,
             late: false,
@@ -103,6 +112,10 @@ impl RoundsSettings {
             rate: config.privacy.inspect,
         });
         let late = config.late;
+        if config.privacy.proofs == Proofs::Range {
+            let (proved, hostile) = (Some(Arc::default()), config.hostile_members() as usize);
+            return Self { masks, proved, hostile, delta, ..Self::new(1) };
+        }
         Self {
             masks,
             look_terms,
@@ -128,6 +141,21 @@ impl RoundsSettings {
     pub fn with_robust(mut self, robust: Robust) -> Self {
         self.robust = Some(robust);
         self
+    }
+
+    /// Whether every member tells all the same, and no sums are passed on.
+    pub(super) fn is_open(&self) -> bool {
+        self.robust.is_some() || self.proved.is_some()
+    }
+
+    /// Rounds that a run of so many may begin with data, where one that comes to nothing is begun again.
+    pub(crate) fn attempts(&self, rounds: u32) -> u32 {
+        if self.proved.is_some() { most_numbers(rounds) } else { rounds }
+    }
+
+    /// The most numbers that a message carries, beside those of a model of so many parameters.
+    pub(crate) fn most_shown(&self, parameters: usize, members: usize) -> usize {
+        self.proved.as_ref().map_or(0, |_| proved::most_words(parameters, members))
     }
 
     /// Says how many parameters the model has.
@@ -207,6 +235,24 @@ impl RoundsSettings {
         let order = shuffled_order(key, DRAW | u64::from(round), members);
         order.into_iter().take(sample).for_each(|at| drawn[at as usize] = true);
         Some(drawn)
+    }
+
+    /// Rounds of an undisturbed run to which the member contributes that is drawn most often; all, where rosters are so large that nobody counts.
+    pub(crate) fn most_drawn(&self, shape: &Shape) -> u32 {
+        self.times_drawn(shape).into_iter().max().unwrap_or(shape.rounds)
+    }
+
+    /// To how many rounds of an undisturbed run each member contributes; empty where that is all of them, or not counted.
+    pub(super) fn times_drawn(&self, shape: &Shape) -> Vec<u32> {
+        if self.sample.is_none_or(|sample| sample >= shape.nodes) || shape.nodes > MOST_NODES {
+            return Vec::new();
+        }
+        let mut times = vec![0; shape.nodes];
+        for round in 0..shape.rounds {
+            let drawn = self.drawn(&shape.key, round, shape.nodes).unwrap_or_default();
+            times.iter_mut().zip(drawn).for_each(|(times, drawn)| *times += u32::from(drawn));
+        }
+        times
     }
 
     /// Whether the model after so many of all rounds is one of those that are averaged, and the how-manieth.

@@ -154,6 +154,7 @@ impl Traced {
             trouble: self.trouble,
             opened: self.opening.as_ref().map(|opening| self.opened(opening)),
             shown: self.shown,
+            unproved: Vec::new(),
         }
     }
 

@@ -7,12 +7,15 @@ use crate::PeerIx;
 use crate::agreement::TroubleKind;
 use crate::core::Core;
 use crate::message::{Body, Message};
+use crate::values::Values;
 
 impl Rounds {
     /// Begins to add up, with what this member gives.
     pub(super) fn exchange(&mut self, core: &mut Core, sum: Carried, count: u32) {
         let sum = match (sum, rounds_settings(&core.settings).robust) {
-            (Carried::Reals(contribution), Some(_)) => return self.open(core, contribution, count),
+            (Carried::Reals(contribution), Some(_)) => {
+                return self.open(core, Values::derived(contribution).into(), count);
+            }
             (sum, _) => sum,
         };
         let Ok(position) = self.members.binary_search(&core.me) else {

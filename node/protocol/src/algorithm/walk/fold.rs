@@ -78,15 +78,6 @@ impl WalkFold {
         }
     }
 
-    /// Whether the hops of a path are one behind the other, and each holder has the token from the one before it, by everybody's lines.
-    fn is_whole(&self, path: &BTreeMap<u32, (Branch, usize, bool)>) -> bool {
-        path.iter().zip(path.iter().skip(1)).all(|((hop, (_, holder, _)), (next, (branch, ..)))| {
-            let senders = self.senders.get(&(*branch, *next));
-            hop.checked_add(1) == Some(*next)
-                && senders.is_none_or(|from| from.iter().all(|from| from == holder))
-        })
-    }
-
     /// The branch goes on from what its holder passed on at `hop` under another generation. Which one, the holder says: it may have been offered the token
     /// again at the same hop since, and have had it from there or not.
     fn fork(&mut self, (token, generation): Branch, (node, hop): (usize, u32), copy_of: Option<u32>) {
@@ -104,43 +95,92 @@ impl WalkFold {
         }
     }
 
-    /// The whole path of a branch: the shared part, then its own hops. None unless each part was left by who held its last hop.
-    fn path(&self, branch: Branch) -> Option<Vec<(usize, bool)>> {
-        let own = self.hops.get(&branch).into_iter().flatten();
-        let mut hops: BTreeMap<u32, (Branch, usize, bool)> =
-            own.map(|(hop, (node, released))| (*hop, (branch, *node, *released))).collect();
-        let (mut at, mut left) = (branch, Vec::new());
-        // Each parent is an earlier generation, so this ends.
-        while at.1 > 0 {
-            let &Origin { parent, first, node } = self.forks.get(&at)?;
-            // A hop of its own before it began: somebody else began it too.
-            if self.hops.get(&at).is_some_and(|own| own.range(..first).next().is_some()) {
-                return None;
-            }
-            let Some(last) = first.checked_sub(1) else {
-                // Who added to the token at its first hop does not say so, and may have begun with that.
-                if self.has_begun(at, node) {
-                    return None;
-                }
-                // Nobody holds hop 0 but who began: what it left goes on from nothing.
-                left.retain(|&(hop, by)| hop != 0 || by != node);
-                break;
-            };
-            left.push((last, node));
-            at = (at.0, parent);
-            for (hop, (node, released)) in self.hops.get(&at)?.range(..first) {
-                hops.entry(*hop).or_insert((at, *node, *released));
-            }
-        }
-        let was_held = |&(hop, by): &(u32, usize)| hops.get(&hop).is_some_and(|(_, holder, _)| *holder == by);
-        let hangs_together = left.iter().all(was_held) && self.is_whole(&hops);
-        hangs_together.then(|| hops.into_values().map(|(_, node, released)| (node, released)).collect())
+    /// All branches, each behind the one that it left. None unless each was left by who held the hop, and hangs together.
+    fn branches(&self) -> Option<Vec<walk::Branch>> {
+        let kin = Kin::of(self);
+        // Those of which nothing was offered cost nothing, but somebody may say of them what cannot be.
+        self.forks.keys().try_for_each(|branch| self.left(*branch, &kin).map(drop))?;
+        let branch = |(branch, own): (&Branch, &BTreeMap<u32, (usize, bool)>)| {
+            let left = self.left(*branch, &kin)?;
+            self.is_whole(*branch).then(|| walk::Branch { left, hops: own.values().copied().collect() })
+        };
+        self.hops.iter().map(branch).collect()
     }
 
-    /// Whether a node added to a token at hop 0 under an earlier generation.
-    fn has_begun(&self, (token, generation): Branch, node: usize) -> bool {
-        let mut earlier = self.hops.range((token, 0)..(token, generation));
-        earlier.any(|(_, hops)| hops.get(&0) == Some(&(node, true)))
+    /// Which branch this one left, by its place, and behind how many of its hops; nothing of that where it began with the public first model.
+    fn left(&self, branch: Branch, kin: &Kin) -> Option<Option<(usize, usize)>> {
+        if branch.1 == 0 {
+            return Some(None);
+        }
+        let &Origin { first, node, .. } = self.forks.get(&branch)?;
+        // A hop of its own before it began: somebody else began it too.
+        if self.hops.get(&branch).is_some_and(|own| own.range(..first).next().is_some()) {
+            return None;
+        }
+        let Some(last) = first.checked_sub(1) else {
+            // Who added to the token at its first hop does not say so, and may have begun with that.
+            let has_begun = kin.begun.get(&(branch.0, node)).is_some_and(|earliest| *earliest < branch.1);
+            return (!has_begun).then_some(None);
+        };
+        let parent = kin.parents.get(&branch)?;
+        let (hops, place) = (self.hops.get(parent)?, kin.places.get(parent)?);
+        // Nobody holds hop 0 but who began: what it left goes on from nothing.
+        let began = |origin: &Origin| origin.first == 0 && origin.node == node;
+        let from_nothing = last == 0 && self.forks.get(parent).is_some_and(began);
+        let was_held = hops.get(&last).is_some_and(|(holder, _)| *holder == node);
+        (from_nothing || was_held).then(|| {
+            // One hop is behind the other, as is looked at elsewhere.
+            let behind = hops.keys().next().map_or(0, |begin| first.saturating_sub(*begin));
+            Some((*place, behind as usize))
+        })
+    }
+
+    /// Whether the hops of a branch are one behind the other, from where it left the one before it, and each holder has the token from the holder of the hop
+    /// before, by everybody's lines.
+    fn is_whole(&self, branch: Branch) -> bool {
+        let Some(own) = self.hops.get(&branch) else { return false };
+        let begin =
+            self.forks.get(&branch).and_then(|origin| Some((origin.first.checked_sub(1)?, origin.node)));
+        let holders = begin.into_iter().chain(own.iter().map(|(hop, (node, _))| (*hop, *node)));
+        let next = own.keys().skip(usize::from(begin.is_none()));
+        holders.zip(next).all(|((hop, holder), next)| {
+            let senders = self.senders.get(&(branch, *next));
+            hop.checked_add(1) == Some(*next)
+                && senders.is_none_or(|from| from.iter().all(|from| *from == holder))
+        })
+    }
+}
+
+/// How branches stand to each other.
+struct Kin {
+    /// Their order, in which each is behind the one that it left.
+    places: BTreeMap<Branch, usize>,
+    /// The one in which a branch's last shared hop was held.
+    parents: BTreeMap<Branch, Branch>,
+    /// The first generation of a token to which a node added at hop 0.
+    begun: BTreeMap<(u32, usize), u32>,
+}
+
+impl Kin {
+    fn of(fold: &WalkFold) -> Self {
+        let places = fold.hops.keys().enumerate().map(|(place, branch)| (*branch, place)).collect();
+        let mut parents: BTreeMap<Branch, Branch> = BTreeMap::new();
+        for (&(token, generation), origin) in &fold.forks {
+            let named = (token, origin.parent);
+            // Who started one copy again and again named it by the last generation that it had begun.
+            let same = fold.forks.get(&named).is_some_and(|known| named.1 > 0 && known.first == origin.first);
+            let parent = if same { parents.get(&named).copied() } else { Some(named) };
+            // Of a generation that was begun and never offered nothing is known.
+            let parent = parent.filter(|_| fold.hops.contains_key(&named));
+            parent.map(|parent| parents.insert((token, generation), parent));
+        }
+        let mut begun = BTreeMap::new();
+        for (&(token, generation), hops) in &fold.hops {
+            if let Some(&(node, true)) = hops.get(&0) {
+                begun.entry((token, node)).or_insert(generation);
+            }
+        }
+        Self { places, parents, begun }
     }
 }
 
@@ -189,11 +229,9 @@ impl Fold for WalkFold {
         if !shape.rho.is_some_and(|rho| rho <= 1.0) {
             return Err("the update is not certified to be non-expansive");
         }
-        let whole = |branch: &Branch| self.path(*branch).ok_or(APART);
-        // Those of which nothing was offered cost nothing, but somebody says of them what cannot be.
-        self.forks.keys().try_for_each(|branch| whole(branch).map(drop))?;
-        let paths = self.hops.keys().map(whole).collect::<Result<Vec<_>, _>>()?;
-        let priced = coalitions.iter().map(|watchers| losses_towards(shape.nodes, &paths, watchers));
+        let branches = self.branches().ok_or(APART)?;
+        let priced =
+            coalitions.iter().map(|watchers| walk::loss_of_branches(&branches, shape.nodes, watchers));
         let units: Result<Vec<Vec<f64>>, NetworkError> = priced.collect();
         Ok((units.map_err(|_| NOTHING_ELSE)?, "walk"))
     }
@@ -201,22 +239,4 @@ impl Fold for WalkFold {
     fn copy(&self) -> Box<dyn Fold> {
         Box::new(self.clone())
     }
-}
-
-/// Unit losses towards watchers that pool what they saw, over all branches of all tokens.
-fn losses_towards(
-    nodes: usize,
-    paths: &[Vec<(usize, bool)>],
-    watchers: &Watchers,
-) -> Result<Vec<f64>, NetworkError> {
-    let mut total = vec![0.0; nodes];
-    for path in paths {
-        let seen = path.iter().filter(|(holder, released)| *released || watchers.contains(*holder));
-        let path: Vec<usize> = seen.map(|(holder, _)| *holder).collect();
-        if !path.is_empty() {
-            let one = walk::loss(&path, nodes, watchers)?;
-            total.iter_mut().zip(one).for_each(|(sum, mu2)| *sum += mu2);
-        }
-    }
-    Ok(total)
 }

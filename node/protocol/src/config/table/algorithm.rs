@@ -84,7 +84,7 @@ pub(super) const KEYS: &[Key] = &[
     .later(),
     key(
         "algorithm.sample",
-        "rounds: members that contribute to a round, drawn in public by the run's key, or \"all\"; the others add zeros and no noise",
+        "rounds: members that contribute to a round, drawn in public by the run's key, or \"all\"; the others add zeros, with noise under masks and without elsewhere",
         &In(at!(algorithm.sample), CountOr { all: "all" }),
     )
     .later(),

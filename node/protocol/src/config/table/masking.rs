@@ -9,7 +9,7 @@ use crate::config::field::Special;
 use crate::config::form::{whole, word};
 use crate::config::keys::{Key, key};
 use crate::config::read::{POSITIVE, PROBABILITY, Reader};
-use crate::config::{Config, ExchangeKind, GridChoice, Masking, NoiseKind};
+use crate::config::{Config, ExchangeKind, GridChoice, Masking, NoiseKind, Proofs};
 
 pub(super) const KEYS: &[Key] = &[
     key(
@@ -18,6 +18,13 @@ pub(super) const KEYS: &[Key] = &[
         &Special { read: read_masking, show: show_masking, takes: "none, pairwise, gopa, auto" },
     )
     .also(&["masks", "privacy.masks", "secure_aggregation"]),
+    key(
+        "privacy.proofs",
+        "mean, of at most 1,024 numbers and 64 members: what each proves about what it adds under masks; range: that every number is in range and all masks cancel, so that who lies is named and the next attempt goes on without it",
+        &Special { read: read_proofs, show: show_proofs, takes: "none, range" },
+    )
+    .later()
+    .also(&["proofs", "range_proofs", "privacy.range_proofs"]),
     key(
         "privacy.pairwise_noise",
         "gopa: deviation of the noise that two neighbours share, over that of a contribution's own",
@@ -88,6 +95,7 @@ const LEAST: u64 = 2;
 /// σ_Δ/σ_η.
 const PAIRWISE_NOISE: f64 = 3.0;
 const NOISES: &[(&str, NoiseKind)] = &[("gaussian", NoiseKind::Gaussian), ("discrete", NoiseKind::Discrete)];
+const PROOFS: &[(&str, Proofs)] = &[("none", Proofs::None), ("range", Proofs::Range)];
 const GRIDS: &[(&str, GridChoice)] =
     &[("auto", GridChoice::Auto), ("32", GridChoice::Bits32), ("64", GridChoice::Bits64)];
 const EXCHANGES: &[(&str, ExchangeKind)] =
@@ -123,6 +131,23 @@ fn has_noise(reader: &Reader<'_>, config: &Config) -> Result<bool, ConfigError> 
 fn show_masking(config: &Config) -> Option<Value> {
     let said = config.privacy.masking != Masking::Unsaid;
     said.then(|| name_of(MASKINGS, &Said::Is(config.privacy.masking)))
+}
+
+/// Proofs are about masks: who asks for them has asked for these.
+fn read_proofs(key: &'static str, reader: &Reader<'_>, config: &mut Config) -> Result<(), ConfigError> {
+    let said = reader.word(key, Proofs::None, PROOFS)?;
+    if said == Proofs::Range && !config.algorithm.kind.is_comparison() {
+        config.privacy.proofs = said;
+        if config.privacy.masking == Masking::Unsaid {
+            config.privacy.masking = Masking::Pairwise;
+        }
+    }
+    Ok(())
+}
+
+fn show_proofs(config: &Config) -> Option<Value> {
+    let asked = config.privacy.proofs != Proofs::None;
+    asked.then(|| name_of(PROOFS, &config.privacy.proofs))
 }
 
 fn read_pairwise(key: &'static str, reader: &Reader<'_>, config: &mut Config) -> Result<(), ConfigError> {

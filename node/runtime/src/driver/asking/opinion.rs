@@ -75,7 +75,8 @@ impl At<'_> {
             return Some(decline.to_string());
         }
         let account = respondent.account.as_ref();
-        let full = account.is_some_and(|account| !account.has_room(ask.epsilon));
+        let full =
+            account.is_some_and(|account| !account.has_room(ask.epsilon, respondent.agreed.unit.word()));
         full.then(|| "`budget.total_epsilon` of the data has no room for it".to_owned())
     }
 

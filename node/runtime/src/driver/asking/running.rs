@@ -258,7 +258,7 @@ impl Driver {
             state: std::path::PathBuf::new(),
             began: now,
             unit: respondent.agreed.unit.word().into(),
-            scope: "worst".into(),
+            scope: crate::asking::SCOPE.into(),
             epsilon: ask.epsilon,
             delta: ask.delta,
             digest: respondent.digest().to_owned(),

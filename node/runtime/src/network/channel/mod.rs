@@ -16,6 +16,7 @@ mod tests;
 pub use handshake::agree;
 pub use identity::Keys;
 pub use sealed::Sealed;
+pub(super) use sealed::nonce_of;
 
 use crate::wire::VERSION;
 

@@ -68,11 +68,17 @@ impl Numbered {
 
     /// A number that comes once.
     fn nonce(&mut self) -> io::Result<Nonce> {
-        let mut bytes = [0; NONCE_LEN];
-        bytes[4..].copy_from_slice(&self.used.to_be_bytes());
+        let nonce = nonce_of(self.used);
         self.used = self.used.checked_add(1).ok_or(io::ErrorKind::StorageFull)?;
-        Ok(Nonce::assume_unique_for_key(bytes))
+        Ok(nonce)
     }
+}
+
+/// The nonce of a number, which comes once under a key.
+pub(in crate::network) fn nonce_of(number: u64) -> Nonce {
+    let mut bytes = [0; NONCE_LEN];
+    bytes[NONCE_LEN - 8..].copy_from_slice(&number.to_be_bytes());
+    Nonce::assume_unique_for_key(bytes)
 }
 
 impl<S> Sealed<S> {

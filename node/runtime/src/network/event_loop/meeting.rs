@@ -167,7 +167,8 @@ impl EventLoop {
         let id = self.next_link;
         self.next_link += 1;
         let bounds = (self.settings.limits, self.settings.patience);
-        let (link, run) = link::open(stream, (peer, id), bounds, self.inbox.clone());
+        let machine = self.machines.get(&peer).copied();
+        let (link, run) = link::open(stream, (peer, id), bounds, self.inbox.clone(), machine);
         self.introduce(&link);
         let replaced = self.links.insert(peer, Current { link: link.clone(), instance: card.instance });
         // What a relay says besides who is where nobody hears.

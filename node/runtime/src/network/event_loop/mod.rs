@@ -6,6 +6,7 @@ mod unreached;
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::io;
+use std::net::IpAddr;
 use std::time::Duration;
 
 use futures::StreamExt;
@@ -80,6 +81,8 @@ pub(super) struct EventLoop {
     not_before: Instant,
     /// Peers on this machine: they may tell of addresses on it.
     here: BTreeSet<PeerId>,
+    /// From which machine peers were last seen, where no relay was between.
+    machines: BTreeMap<PeerId, IpAddr>,
     /// Peers that we called and that have told us of nobody yet.
     called: BTreeSet<PeerId>,
     links: BTreeMap<PeerId, Current>,
@@ -139,6 +142,7 @@ impl EventLoop {
             news_told: now,
             not_before: now,
             here: BTreeSet::new(),
+            machines: BTreeMap::new(),
             called: BTreeSet::new(),
             links: BTreeMap::new(),
             next_link: 0,
@@ -199,23 +203,10 @@ impl EventLoop {
         match event {
             SwarmEvent::NewListenAddr { address, .. } => self.on_listening(address).await,
             SwarmEvent::ConnectionEstablished { peer_id, endpoint, .. } => {
-                if plausible::is_here(endpoint.get_remote_address()) {
-                    self.here.insert(peer_id);
-                }
-                if let ConnectedPoint::Dialer { address, .. } = &endpoint {
-                    self.called.insert(peer_id);
-                    self.book.name(address, peer_id, Instant::now());
-                    self.strangers.understood(address);
-                } else {
-                    self.called.remove(&peer_id);
-                }
-                if self.is_relay(&peer_id) {
-                    self.places.reached(Instant::now());
-                }
-                // One of the two opens the conversation; the other only if that does not happen, when its time has come.
-                if self.book.calls(&peer_id) {
-                    self.greet(peer_id);
-                }
+                self.on_connected(peer_id, &endpoint);
+            }
+            SwarmEvent::ConnectionClosed { peer_id, num_established: 0, .. } => {
+                self.machines.remove(&peer_id);
             }
             SwarmEvent::OutgoingConnectionError { error, peer_id, .. } => {
                 self.on_failed_call(peer_id, error).await;
@@ -250,6 +241,29 @@ impl EventLoop {
                 }
             }
             _ => {}
+        }
+    }
+
+    fn on_connected(&mut self, peer_id: PeerId, endpoint: &ConnectedPoint) {
+        if plausible::is_here(endpoint.get_remote_address()) {
+            self.here.insert(peer_id);
+        }
+        if let Some(machine) = plausible::machine(endpoint.get_remote_address()) {
+            self.machines.insert(peer_id, machine);
+        }
+        if let ConnectedPoint::Dialer { address, .. } = endpoint {
+            self.called.insert(peer_id);
+            self.book.name(address, peer_id, Instant::now());
+            self.strangers.understood(address);
+        } else {
+            self.called.remove(&peer_id);
+        }
+        if self.is_relay(&peer_id) {
+            self.places.reached(Instant::now());
+        }
+        // One of the two opens the conversation; the other only if that does not happen, when its time has come.
+        if self.book.calls(&peer_id) {
+            self.greet(peer_id);
         }
     }
 
@@ -379,7 +393,7 @@ impl EventLoop {
 }
 
 /// Ready at that time, if there is one.
-async fn until(time: Option<Instant>) {
+pub(super) async fn until(time: Option<Instant>) {
     match time {
         Some(at) => tokio::time::sleep_until(at).await,
         None => std::future::pending().await,

@@ -1,5 +1,6 @@
 //! A conversation with one peer: a bounded queue out, frames in, and an end when the peer falls silent.
 
+use std::net::IpAddr;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -10,7 +11,8 @@ use tokio::sync::{OwnedSemaphorePermit, Semaphore, mpsc, watch};
 use tokio::time::{Instant, timeout, timeout_at};
 
 use super::Event;
-use crate::wire::{Frame, Known, Limits, WireError, read_head, read_numbers, write_frame};
+use super::datagrams::{Beside, Way, is_in_order};
+use crate::wire::{Frame, Known, Limits, WireError, read_frame, read_head, read_numbers, write_frame};
 
 /// Frames that wait for one peer. The protocol asks again for what is lost, so a peer that does not read costs its own messages and no memory.
 const QUEUE: usize = 64;
@@ -86,7 +88,7 @@ pub struct Link {
     /// Number of the link, so that a late report about an old one is not taken for the new one.
     pub id: u64,
     queue: mpsc::Sender<Frame>,
-    /// How many frames came in.
+    /// How many words came in that say nothing but that the peer is there. Others may be of a process that has died: they wait here to be read.
     heard: Arc<watch::Sender<u64>>,
 }
 
@@ -138,10 +140,13 @@ impl Default for Missed {
 }
 
 impl Missed {
-    fn on_frame(&self, frame: &Frame) {
-        if matches!(frame, Frame::Message(message) if matches!(message.body, Body::Nudge)) {
+    /// Whether the peer asks with it.
+    fn on_frame(&self, frame: &Frame) -> bool {
+        let asks = matches!(frame, Frame::Message(message) if matches!(message.body, Body::Nudge));
+        if asks {
             self.0.send_replace(Some(Instant::now()));
         }
+        asks
     }
 
     fn lately(&self) -> bool {
@@ -158,12 +163,13 @@ pub(crate) struct Inbox {
     pub(crate) known: mpsc::Sender<(PeerId, Vec<Known>)>,
 }
 
-/// Makes a link on a stream whose hello is done. `run` ends with the reason why the link did.
+/// Makes a link on a stream whose hello is done, with a peer on a `machine` that can be sent datagrams. `run` ends with the reason why the link did.
 pub(crate) fn open<S>(
     stream: S,
     (peer, id): (PeerId, u64),
     (limits, patience): (Limits, Patience),
     inbox: Inbox,
+    machine: Option<IpAddr>,
 ) -> (Link, impl Future<Output = WireError> + Send)
 where
     S: AsyncRead + AsyncWrite + Unpin + Send + 'static,
@@ -174,49 +180,119 @@ where
     let (reader, writer) = stream.split();
     // The reader must not keep the queue open: a link ends when its owners drop it.
     let answers = queue.downgrade();
-    let room = Room::new(limits);
-    let missed = Missed::default();
+    let ears = Ears {
+        from: (peer, id),
+        limits,
+        patience,
+        room: Room::new(limits),
+        heard,
+        answers,
+        inbox,
+        missed: Missed::default(),
+        beside: Beside::new(machine),
+    };
     let run = async move {
-        let read = async {
-            let mut reader = reader;
-            loop {
-                match read_one(&mut reader, (limits, &room), patience).await {
-                    Ok(frame) => {
-                        heard.send_modify(|count| *count += 1);
-                        missed.on_frame(&frame.0);
-                        if let Err(end) = deliver(frame, &answers, (peer, id), &inbox).await {
-                            return WireError::Io(end.into());
-                        }
-                    }
-                    Err(error) => return error,
-                }
-            }
-        };
+        let (to_ears, whole) = mpsc::channel(1);
         tokio::select! {
-            error = read => error,
-            error = write_all(writer, frames, (patience, &missed)) => error,
+            error = ears.read_all(reader) => error,
+            error = ears.use_all(whole) => error,
+            error = write_all(writer, frames, (patience, &ears.missed, &ears.beside)) => error,
+            () = ears.beside.run(&ears.answers, to_ears) => WireError::Io(std::io::ErrorKind::Other.into()),
         }
     };
     (link, run)
 }
 
-async fn read_one(
-    reader: &mut (impl AsyncRead + Unpin),
-    (limits, room): (Limits, &Room),
+/// Where what comes in goes.
+struct Ears {
+    from: (PeerId, u64),
+    limits: Limits,
     patience: Patience,
-) -> Result<(Frame, Held), WireError> {
-    let slow = |_| WireError::Io(std::io::ErrorKind::TimedOut.into());
-    let mut length = [0; 4];
-    timeout(patience.silence, reader.read_exact(&mut length[..1])).await.map_err(slow)??;
-    let head = async {
-        reader.read_exact(&mut length[1..]).await?;
-        read_head(reader, length, limits).await
-    };
-    let head = timeout(patience.frame, head).await.map_err(slow)??;
-    // Not on the peer's time: it is for us to make room.
-    let held = room.take(u32::from_le_bytes(length) as usize + head.numbers.bytes()).await;
-    let frame = timeout(patience.frame, read_numbers(reader, head)).await.map_err(slow)??;
-    Ok((frame, held))
+    room: Room,
+    heard: Arc<watch::Sender<u64>>,
+    answers: mpsc::WeakSender<Frame>,
+    inbox: Inbox,
+    missed: Missed,
+    beside: Beside,
+}
+
+impl Ears {
+    /// What comes by the stream, until it ends.
+    async fn read_all(&self, mut reader: impl AsyncRead + Unpin) -> WireError {
+        loop {
+            match self.read_one(&mut reader).await {
+                Ok((Frame::Datagrams(doorway), _)) => self.beside.on_doorway(&doorway),
+                Ok((Frame::Again { number, bytes }, _)) => self.beside.on_again(number, bytes),
+                Ok((frame, held)) => {
+                    if self.missed.on_frame(&frame) {
+                        self.beside.want();
+                    }
+                    let in_order = is_in_order(&frame);
+                    if in_order {
+                        self.beside.settled().await;
+                    }
+                    if let Err(end) = self.hear(frame, held).await {
+                        return end;
+                    }
+                    if in_order {
+                        self.beside.on_streamed();
+                    }
+                }
+                Err(error) => return error,
+            }
+        }
+    }
+
+    /// What comes as datagrams, each frame in one piece again.
+    async fn use_all(&self, mut whole: mpsc::Receiver<Vec<u8>>) -> WireError {
+        while let Some(bytes) = whole.recv().await {
+            let frame = match read_frame(&mut bytes.as_slice(), self.limits).await {
+                // Nothing else goes as datagrams.
+                Ok(frame @ Frame::Message(_)) => frame,
+                Ok(_) => return WireError::Malformed,
+                Err(error) => return error,
+            };
+            let held = self.room.take(bytes.len()).await;
+            if let Err(end) = self.hear(frame, held).await {
+                return end;
+            }
+            self.beside.on_used();
+        }
+        // Datagrams have come to an end, and the link has not.
+        std::future::pending().await
+    }
+
+    async fn hear(&self, frame: Frame, held: Held) -> Result<(), WireError> {
+        if matches!(frame, Frame::Alive { answer: false }) {
+            self.heard.send_modify(|count| *count += 1);
+        }
+        let heard = deliver((frame, held), &self.answers, self.from, &self.inbox).await;
+        heard.map_err(|end| WireError::Io(end.into()))
+    }
+
+    async fn read_one(&self, reader: &mut (impl AsyncRead + Unpin)) -> Result<(Frame, Held), WireError> {
+        let slow = |_| WireError::Io(std::io::ErrorKind::TimedOut.into());
+        let mut length = [0; 4];
+        loop {
+            match timeout(self.patience.silence, reader.read_exact(&mut length[..1])).await {
+                Ok(read) => {
+                    read?;
+                    break;
+                }
+                Err(_) if self.beside.heard_within(self.patience.silence) => {}
+                Err(elapsed) => return Err(slow(elapsed)),
+            }
+        }
+        let head = async {
+            reader.read_exact(&mut length[1..]).await?;
+            read_head(reader, length, self.limits).await
+        };
+        let head = timeout(self.patience.frame, head).await.map_err(slow)??;
+        // Not on the peer's time: it is for us to make room.
+        let held = self.room.take(u32::from_le_bytes(length) as usize + head.numbers.bytes()).await;
+        let frame = timeout(self.patience.frame, read_numbers(reader, head)).await.map_err(slow)??;
+        Ok((frame, held))
+    }
 }
 
 /// Passes a frame on; waits where the driver is behind, which makes the peer wait in turn.
@@ -246,40 +322,70 @@ async fn deliver(
     }
 }
 
+/// Writes what is queued, until the queue ends or the stream does.
 async fn write_all(
     mut writer: impl AsyncWrite + Unpin,
     mut frames: mpsc::Receiver<Frame>,
-    (patience, missed): (Patience, &Missed),
+    (patience, missed, beside): (Patience, &Missed, &Beside),
 ) -> WireError {
     let mut echoes = ECHOES.len();
     let mut said = Instant::now();
     loop {
         let next = ECHOES.get(echoes).map_or(patience.alive, |&after| Duration::from_millis(after));
-        let frame = match timeout_at(said + next, frames.recv()).await {
-            Ok(Some(frame)) => {
+        let came = tokio::select! {
+            back = beside.fallen() => Some(back),
+            came = timeout_at(said + next, frames.recv()) => match came {
+                Ok(None) => return end(writer, patience, beside).await,
+                Ok(Some(frame)) => match beside.take(&frame).await {
+                    Ok(Way::Datagrams) => continue,
+                    Ok(Way::Stream(before)) => Some(before.into_iter().chain([frame]).collect()),
+                    Err(error) => return error,
+                },
+                Err(_) => None,
+            },
+        };
+        let all = match came {
+            Some(all) => {
                 (echoes, said) = (if missed.lately() { 0 } else { ECHOES.len() }, Instant::now());
-                frame
+                all
             }
-            // Everybody who could send has gone: say so to the peer.
-            Ok(None) => {
-                let _ = timeout(patience.frame, writer.close()).await;
-                return WireError::Io(std::io::ErrorKind::ConnectionAborted.into());
-            }
-            Err(_) => {
+            None => {
                 if echoes < ECHOES.len() {
                     echoes += 1;
                 } else {
                     said = Instant::now();
                 }
-                Frame::Alive { answer: false }
+                vec![Frame::Alive { answer: false }]
             }
         };
-        match timeout(patience.frame, write_frame(&mut writer, &frame)).await {
-            Ok(Ok(())) => {}
-            Ok(Err(error)) => return error,
-            Err(_) => return WireError::Io(std::io::ErrorKind::TimedOut.into()),
+        if let Err(error) = write_each(&mut writer, &all, patience).await {
+            return error;
         }
     }
+}
+
+/// Everybody who could send has gone: says so to the peer, behind what was sent.
+async fn end(mut writer: impl AsyncWrite + Unpin, patience: Patience, beside: &Beside) -> WireError {
+    let close = async {
+        let back = beside.emptied().await;
+        // If the stream has ended, no matter.
+        let _ = write_each(&mut writer, &back, patience).await;
+        let _ = writer.close().await;
+    };
+    let _ = timeout(patience.frame, close).await;
+    WireError::Io(std::io::ErrorKind::ConnectionAborted.into())
+}
+
+async fn write_each(
+    writer: &mut (impl AsyncWrite + Unpin),
+    frames: &[Frame],
+    patience: Patience,
+) -> Result<(), WireError> {
+    for frame in frames {
+        let written = timeout(patience.frame, write_frame(writer, frame)).await;
+        written.map_err(|_| WireError::Io(std::io::ErrorKind::TimedOut.into()))??;
+    }
+    Ok(())
 }
 
 #[cfg(test)]

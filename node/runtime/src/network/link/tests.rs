@@ -28,7 +28,7 @@ fn link_for(
     let (to_known, known) = mpsc::channel(8);
     let bounds = (Limits::for_model(parameters), Patience::default());
     let inbox = Inbox { events: to_events, known: to_known };
-    let (link, run) = open(near.compat(), (PeerId::random(), 1), bounds, inbox);
+    let (link, run) = open(near.compat(), (PeerId::random(), 1), bounds, inbox, None);
     (Near { link, events, _known: known }, run, far)
 }
 
@@ -80,14 +80,26 @@ async fn two_idle_ends_keep_each_other_alive_and_close_together() {
     let (to_known, _known) = mpsc::channel(8);
     let bounds = (Limits::for_model(10), Patience::default());
     let inbox = Inbox { events: to_events, known: to_known };
-    let (left, run_left) = open(a.compat(), (PeerId::random(), 1), bounds, inbox.clone());
-    let (right, run_right) = open(b.compat(), (PeerId::random(), 2), bounds, inbox);
+    let (left, run_left) = open(a.compat(), (PeerId::random(), 1), bounds, inbox.clone(), None);
+    let (right, run_right) = open(b.compat(), (PeerId::random(), 2), bounds, inbox, None);
     let hour = async {
         tokio::time::sleep(Duration::from_secs(3600)).await;
         assert!(left.answers(Duration::from_secs(1)).await && *right.heard.borrow() > 800);
         drop(left);
     };
     let (_, (), _) = tokio::join!(run_left, hour, run_right);
+}
+
+/// What a process said before it was killed is read after that, where this one is behind: it does not speak for the other process.
+#[tokio::test(start_paused = true)]
+async fn what_a_dead_process_has_said_is_no_sign_of_life() {
+    let (near, run, mut far) = link(1 << 16);
+    for _ in 0..3 {
+        far.write_all(&crate::wire::to_bytes(&Frame::Finished).unwrap()).await.unwrap();
+    }
+    drop(far);
+    let (alive, _) = join(near.link.answers(Duration::from_secs(3)), run).await;
+    assert!(!alive);
 }
 
 #[tokio::test(start_paused = true)]
@@ -190,7 +202,7 @@ async fn where_the_peer_missed_something_frames_have_echoes_for_a_minute() {
     let patience = Patience { silence: Duration::from_secs(3600), ..Patience::default() };
     let inbox = Inbox { events: to_events, known: to_known };
     let bounds = (Limits::for_model(10), patience);
-    let (near, run) = open(near.compat(), (PeerId::random(), 1), bounds, inbox);
+    let (near, run) = open(near.compat(), (PeerId::random(), 1), bounds, inbox, None);
     let bytes = |frame: &Frame| crate::wire::to_bytes(frame).unwrap();
     let (frame, echo) = (bytes(&Frame::Finished), bytes(&Frame::Alive { answer: false }));
     let body = protocol::Body::Nudge;

@@ -58,6 +58,7 @@ fn told(lie: CheckWords) -> Vec<RoundRecord> {
             trouble: None,
             opened: Some(opened),
             shown: None,
+            unproved: Vec::new(),
         })
     };
     (0..4).map(record).collect()

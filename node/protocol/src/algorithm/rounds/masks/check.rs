@@ -47,13 +47,13 @@ pub(in crate::algorithm::rounds) fn split(
     (all[..before].iter().flat_map(|word| word.to_le_bytes().into_iter().skip(up)).collect(), zeros)
 }
 
-/// How many of `members` added data, by a total; `None` where it is void. A number that cannot be is a lie whose author nothing shows: it is read as all of them, which
+/// How many of `contributors` added data, by a total; `None` where it is void. A number that cannot be is a lie whose author nothing shows: it is read as all of them, which
 /// gives it the least effect, and less than lies that nobody notices.
-pub(super) fn count(total: &Words, members: usize) -> Option<u32> {
+pub(super) fn count(total: &Words, contributors: usize) -> Option<u32> {
     let before = total.len().checked_sub(CHECK_WORDS)?;
     let mut check = total.centred().skip(before);
     let count = check.next()?;
-    let can_be = (0..=members as i64).contains(&count);
-    let count = if can_be { count } else { members as i64 };
+    let can_be = (0..=contributors as i64).contains(&count);
+    let count = if can_be { count } else { contributors as i64 };
     check.all(|word| word == 0).then_some(count as u32)
 }

@@ -101,7 +101,8 @@ impl Fold for MaskedFold {
 
     /// Each may have been looked into.
     fn room(&self, shape: &Shape) -> u64 {
-        2 * u64::from(shape.rounds)
+        let attempts = shape.algorithm.attempts(shape.rounds);
+        u64::from(shape.rounds.saturating_mul(2).max(attempts))
     }
 
     fn on_record(&mut self, shape: &Shape, tally: &mut Tally, release: (usize, usize), among: Option<u32>) {

@@ -31,6 +31,8 @@ pub enum Lie {
     NoDraw,
     /// Five times as long as an honest contribution can be: the total stays within its bound.
     LongWords,
+    /// Numbers beyond the range of which there is a proof; without proofs, as huge words.
+    OutOfRange,
 }
 
 /// What false zeros are.
@@ -48,6 +50,7 @@ impl Lie {
             Self::FalseZeros | Self::FalseMask if place + 1 == length => FALSE,
             Self::HalfWords if place == numbers / 3 || place == numbers / 2 => half,
             Self::HugeWords
+            | Self::OutOfRange
             | Self::ChangedSum
             | Self::FalseStream
             | Self::FalseSums

@@ -16,6 +16,8 @@ use crate::values::Digest;
 const MASK: &[u8] = b"murmur mask 1";
 /// Those of the zero words, which are opened after a void round.
 const CHECK: &[u8] = b"murmur check 1";
+/// Those of rounds with proofs.
+const PROOF: &[u8] = b"murmur proof 1";
 
 /// What a stream is used for: once.
 pub(super) struct Use<'a> {
@@ -24,6 +26,9 @@ pub(super) struct Use<'a> {
     pub(super) model: Digest,
     pub(super) mechanism: &'a GridGaussian,
 }
+
+/// Keys of masks, each with whom it is shared.
+pub(in crate::algorithm::rounds) type ProofKeys = Vec<(PeerIx, Zeroizing<[u8; 32]>)>;
 
 /// One member's secrets of an epoch.
 pub(super) struct Pads {
@@ -104,6 +109,18 @@ impl Pads {
     pub(super) fn keys(&self, of: &Use<'_>) -> Vec<Zeroizing<[u8; 32]>> {
         let info = self.info(MASK, of);
         self.pairs.iter().map(|pair| pair.key(&info)).collect()
+    }
+
+    /// The keys of masks modulo the order of a group, for each with whom they are shared.
+    ///
+    /// # Guarantee
+    /// They tell nothing about [`mask`](Self::mask), whose keys are others.
+    ///
+    /// # Assumes
+    /// HKDF-SHA256 is pseudorandom.
+    pub(super) fn proof_keys(&self, of: &Use<'_>) -> ProofKeys {
+        let info = self.info(PROOF, of);
+        self.pairs.iter().map(|pair| (pair.with, pair.key(&info))).collect()
     }
 
     /// The masks of the zero words, as they would be added: for each pair, with the other of it.

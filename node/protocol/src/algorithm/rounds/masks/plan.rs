@@ -1,4 +1,7 @@
-//! Noise for masked rounds: every round of an undisturbed run costs 1/(n − c), so there is nothing to search for but the noise.
+//! Noise for masked rounds: every round of an undisturbed run to which a member adds data costs it 1/(n − c), so there is nothing to search for but the noise. Who is not
+//! drawn for a round adds noise to it and no data, which costs nothing; that it was not drawn is public, and counted as such.
+
+use std::collections::BTreeMap;
 
 use privacy::{gdp, rdp};
 
@@ -15,26 +18,49 @@ const TABLE: f64 = 1.002;
 /// Masked rounds before they are run.
 pub(in crate::algorithm::rounds) struct Masked<'a> {
     pub(in crate::algorithm::rounds) masks: &'a MaskSettings,
+    /// To how many rounds each member adds data; empty where that is all of them.
+    pub(in crate::algorithm::rounds) drawn: Vec<u32>,
     /// What goes into δ where rosters have a sparse graph.
     pub(in crate::algorithm::rounds) chance: f64,
     pub(in crate::algorithm::rounds) looks: Option<Looks>,
     /// What goes into δ where there is a look.
     pub(in crate::algorithm::rounds) look_chance: f64,
+    /// Rounds beside those of the run for which there is room: attempts that come to nothing.
+    pub(in crate::algorithm::rounds) spare: u32,
+    /// Members that may be out of these.
+    pub(in crate::algorithm::rounds) lost: usize,
 }
 
 impl Masked<'_> {
     /// The leverage of one round in this scope, with all nodes there: any c together for the worst case, one member on average.
     pub(in crate::algorithm::rounds) fn leverage(&self, shape: &Shape, scope: Scope) -> f64 {
+        self.leverage_among(shape.nodes, scope)
+    }
+
+    fn leverage_among(&self, members: usize, scope: Scope) -> f64 {
         match scope {
             Scope::Local => 1.0,
-            Scope::Worst => self.towards(shape, self.masks.colluders),
-            Scope::Mean => self.towards(shape, 1),
+            Scope::Worst => self.towards(members, self.masks.colluders),
+            Scope::Mean => self.towards(members, 1),
         }
     }
 
-    /// The leverage of one round towards so many watchers, with what is in its price for looks.
-    fn towards(&self, shape: &Shape, watchers: usize) -> f64 {
-        joined(leverage(shape.nodes, watchers), self.looks.map_or(0.0, |looks| looks.part()))
+    /// The leverage of one round of so many towards so many watchers, with what is in its price for looks.
+    fn towards(&self, members: usize, watchers: usize) -> f64 {
+        joined(leverage(members, watchers), self.looks.map_or(0.0, |looks| looks.part()))
+    }
+
+    /// Rounds to which the member adds data that adds them to most.
+    fn most(&self, shape: &Shape) -> u32 {
+        self.drawn.iter().copied().max().unwrap_or(shape.rounds).max(1)
+    }
+
+    /// Rounds for which there is room, in those of all nodes: with fewer members each hides less.
+    fn rounds(&self, shape: &Shape, scope: Scope) -> f64 {
+        let rounds = f64::from(self.most(shape));
+        let left = shape.nodes.saturating_sub(self.lost);
+        let dearer = self.leverage_among(left, scope) / self.leverage(shape, scope);
+        if self.spare > 0 { rounds + f64::from(self.spare) * dearer } else { rounds }
     }
 
     /// What is left of δ.
@@ -59,7 +85,7 @@ impl Masked<'_> {
         (epsilon, scope): (f64, Scope),
     ) -> Result<Option<Found>, PlanError> {
         let shape = question.shape;
-        let (delta, rounds) = (self.delta(shape, self.looks.is_some()), f64::from(shape.rounds.max(1)));
+        let (delta, rounds) = (self.delta(shape, self.looks.is_some()), self.rounds(shape, scope));
         let leverage = self.leverage(shape, scope);
         let name = named_against(epsilon, shape.delta, scope, self.masks.colluders);
         let look = self.look(shape);
@@ -90,9 +116,9 @@ impl Masked<'_> {
         local: f64,
     ) -> Result<Figures, PlanError> {
         let kind = ReleaseKind::of(&shape.release);
-        let rounds = u64::from(shape.rounds.max(1));
-        let towards = |watchers: usize| -> Result<f64, PlanError> {
-            let leverage = self.towards(shape, watchers);
+        let towards = |watchers: usize, rounds: u32| -> Result<f64, PlanError> {
+            let rounds = u64::from(rounds);
+            let leverage = self.towards(shape.nodes, watchers);
             let tossed = self.looks.map_or(0.0, |looks| looks.tossed as f64 * looks.price(shape.nodes));
             let always = self.looks.is_some_and(|looks| looks.always);
             let delta = self.delta(shape, always || tossed > 0.0);
@@ -110,14 +136,29 @@ impl Masked<'_> {
             };
             Ok(with.min(gaussian).min(local))
         };
-        let one = towards(1)?;
+        let most = self.most(shape);
+        let worst = towards(1, most)?;
         Ok(Figures {
             analysis: "masked".into(),
-            worst: one,
-            mean: one,
-            coalition: Some((self.masks.colluders, towards(self.masks.colluders)?)),
+            worst,
+            mean: self.mean(worst, |rounds| towards(1, rounds))?,
+            coalition: Some((self.masks.colluders, towards(self.masks.colluders, most)?)),
             local,
         })
+    }
+
+    /// The mean over members, who are not all drawn as often.
+    fn mean(&self, worst: f64, one: impl Fn(u32) -> Result<f64, PlanError>) -> Result<f64, PlanError> {
+        let mut counts: BTreeMap<u32, f64> = BTreeMap::new();
+        self.drawn.iter().for_each(|&times| *counts.entry(times).or_insert(0.0) += 1.0);
+        if counts.is_empty() {
+            return Ok(worst);
+        }
+        let mut total = 0.0;
+        for (&times, &members) in &counts {
+            total += members * if times == 0 { 0.0 } else { one(times)? };
+        }
+        Ok(total / self.drawn.len() as f64 * (1.0 + UP))
     }
 
     /// The rule by which a node keeps to ε in a scope, and how many rounds fit.

@@ -6,7 +6,7 @@ use std::fmt;
 use privacy::mechanisms::grid::{GridGaussian, NoisyWords, Words};
 use zeroize::Zeroizing;
 
-use super::pads::{Pads, Use};
+use super::pads::{Pads, ProofKeys, Use};
 use super::roster::KeyedRoster;
 use super::{Bared, MaskGraph, MaskKey, MaskSecret, check};
 use crate::PeerIx;
@@ -31,6 +31,13 @@ impl Masks {
         match self {
             Self::Real(secret) | Self::DangerBared(secret, _) => Some(secret),
             Self::DangerPretended => None,
+        }
+    }
+
+    fn bared(&self) -> Option<&Bared> {
+        match self {
+            Self::DangerBared(_, bared) => Some(bared),
+            Self::Real(_) | Self::DangerPretended => None,
         }
     }
 }
@@ -171,6 +178,9 @@ impl Wearing {
     ) -> Option<(Words, Opening)> {
         let of = Use { round, model, mechanism };
         let mut words = noisy.into_words();
+        if let Some(bared) = self.masks.bared() {
+            words = bared.before_masks(&words);
+        }
         let mut zeros = check::zeros(words.size());
         check::append_count(&mut words, has_data);
         let mut opening = Opening { has_data, ..Opening::new(&of, &self.unmasked) };
@@ -191,7 +201,24 @@ impl Wearing {
             (Masks::Real(_) | Masks::DangerBared(..), None) => return None,
         }
         words.extend(zeros.centred());
-        Some((words, opening))
+        let sent = self.masks.bared().map(|bared| bared.sent(&words));
+        Some((sent.unwrap_or(words), opening))
+    }
+
+    /// What names a round in proofs, and the keys from which masks are made in it, for each with whom this member shares one; `None` where there are no pads.
+    pub(in crate::algorithm::rounds) fn for_proofs(
+        &self,
+        (round, model): (u32, Digest),
+        mechanism: &GridGaussian,
+    ) -> Option<(Vec<u8>, ProofKeys)> {
+        let of = Use { round, model, mechanism };
+        let (_, pads) = self.pads.as_ref()?;
+        Some(([&pads.roster()[..], &of.place()].concat(), pads.proof_keys(&of)))
+    }
+
+    /// Who shares no masks in this epoch.
+    pub(in crate::algorithm::rounds) fn unmasked(&self) -> &[(PeerIx, PeerIx)] {
+        &self.unmasked
     }
 
     /// Secret bytes for one purpose in one epoch: the same whenever they are asked for.
@@ -222,13 +249,13 @@ impl Wearing {
         parameters + on.behind + check::CHECK_WORDS
     }
 
-    /// The mean of a total, or without a divisor the total itself, and how many added data; `None` where the total is void.
+    /// The mean of a total, or without a divisor the total itself, and how many of those who may have added data; `None` where the total is void.
     pub(in crate::algorithm::rounds) fn mean(
         total: &Words,
-        members: usize,
+        contributors: usize,
         on: &OnGrid,
     ) -> Option<(Vec<f32>, u32)> {
-        let count = check::count(total, members)?;
+        let count = check::count(total, contributors)?;
         let scale = on.divisor.map_or(1.0, |divisor| divisor * f64::from(count.max(1)));
         let numbers = total.len() - check::CHECK_WORDS - on.behind;
         Some((on.mechanism.grid().means(total, numbers, scale), count))

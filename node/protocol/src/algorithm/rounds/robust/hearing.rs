@@ -12,6 +12,7 @@ use crate::agreement::{Fingerprint, OPEN, RoundRecord, SETS, Signature, TroubleK
 use crate::algorithm::rounds::{Phase, Rounds, Say, patience, rounds_settings};
 use crate::core::Core;
 use crate::event::FaultKind;
+use crate::numbers::Numbers;
 use crate::recipients::Recipients;
 use crate::values::Values;
 
@@ -30,6 +31,16 @@ impl State {
     /// An epoch begins: nothing of the one before counts.
     pub(in crate::algorithm::rounds) fn forget(&mut self) {
         *self = Self::default();
+    }
+
+    /// The round under way.
+    pub(in crate::algorithm::rounds) fn last(&self) -> Option<&Open> {
+        self.rounds.back()
+    }
+
+    /// The same, to be changed.
+    pub(in crate::algorithm::rounds) fn last_mut(&mut self) -> Option<&mut Open> {
+        self.rounds.back_mut()
     }
 
     /// As they are stated; `None` where there were none.
@@ -76,11 +87,11 @@ impl State {
 
 impl Rounds {
     /// The contribution goes to all.
-    pub(in crate::algorithm::rounds) fn open(&mut self, core: &mut Core, values: Vec<f32>, count: u32) {
+    pub(in crate::algorithm::rounds) fn open(&mut self, core: &mut Core, numbers: Numbers, count: u32) {
         let Ok(position) = self.members.binary_search(&core.me) else {
             return self.call_assembly(core, "this node has no seat", None);
         };
-        let own = Part::new(count, Values::derived(values), None, false);
+        let own = Part::new(count, numbers, None, false);
         self.robust.begin(Open::new((self.round, self.model.digest()), self.members.clone(), position, own));
         self.phase = Phase::Hearing(patience(core));
         self.tell_part(core, self.round, None);
@@ -92,7 +103,7 @@ impl Rounds {
         let Some(open) = self.robust.rounds.iter().find(|open| open.round == round) else { return };
         let Some(own) = open.parts.get(&core.me) else { return };
         let what = What::Mine { count: own.count };
-        self.tell_open(core, (open, to), (OPEN, own.digest), &what, Some(&own.values));
+        self.tell_open(core, (open, to), (OPEN, own.digest), &what, Some(&own.numbers));
     }
 
     /// Tells what I have heard, by digest.
@@ -109,14 +120,14 @@ impl Rounds {
         (open, to): (&Open, Option<PeerIx>),
         (stage, digest): (u32, Fingerprint),
         what: &What,
-        values: Option<&Values>,
+        numbers: Option<&Numbers>,
     ) {
         let receivers: Vec<PeerIx> = to.map_or_else(|| open.others().collect(), |to| vec![to]);
         let (epoch, start, place) = (self.epoch, open.start, (open.round, 0));
         let mut say = |to: Recipients, signature: Option<Signature>| {
             let said = Say::Robust(Box::new(Said { epoch, start, what: what.clone(), signature }));
-            match values {
-                Some(values) => core.send(to, place, said, values.clone()),
+            match numbers {
+                Some(numbers) => core.send(to, place, said, numbers.clone()),
                 None => core.tell(to, place, said),
             }
         };
@@ -157,14 +168,14 @@ impl Rounds {
         for from in missing {
             let own = self.robust.inbox.take_part((round, from));
             let copied =
-                || self.robust.inbox.copied(from, enough).map(|(count, values)| (None, count, values));
-            let heard = own.and_then(|(said, values)| match said.what {
-                What::Mine { count } => Some((Some(said), count, values)),
+                || self.robust.inbox.copied(from, enough).map(|(count, numbers)| (None, count, numbers));
+            let heard = own.and_then(|(said, numbers)| match said.what {
+                What::Mine { count } => Some((Some(said), count, numbers)),
                 _ => None,
             });
-            let Some((said, count, values)) = heard.or_else(copied) else { continue };
+            let Some((said, count, numbers)) = heard.or_else(copied) else { continue };
             let signature = said.as_ref().and_then(|said| said.signature);
-            let part = Part::new(count, values, signature, said.is_none());
+            let part = Part::new(count, numbers, signature, said.is_none());
             if let Some((kind, reason)) = self.open_objection(core, from, (said.as_ref(), &part)) {
                 self.call_about(core, reason, kind, from);
                 return false;
@@ -187,7 +198,9 @@ impl Rounds {
             return Some((TroubleKind::Differs, "digests differ"));
         }
         let largest = if part.count == 0 { 0.0 } else { core.settings.largest_norm };
-        if part.count > 1 || part.values.squared_norm() > largest * largest {
+        // What is shown is looked at when all of it is here.
+        let squared = part.numbers.reals().map_or(0.0, Values::squared_norm);
+        if part.count > 1 || squared > largest * largest {
             core.fault(from, FaultKind::TooLarge, self.round);
             return Some((TroubleKind::Malformed, "a contribution is larger than honest ones can be"));
         }
@@ -248,13 +261,16 @@ impl Rounds {
     fn close(&mut self, core: &mut Core) {
         let settings = core.settings.clone();
         let rounds = rounds_settings(&settings);
+        if let Some(pool) = &rounds.proved {
+            return self.close_proved(core, pool);
+        }
         let Some((robust, open)) = rounds.robust.zip(self.robust.rounds.back_mut()) else { return };
         open.done = true;
         let contributions: Vec<(PeerIx, &[f32])> = open
             .parts
             .iter()
             .filter(|(_, part)| part.count > 0)
-            .map(|(&member, part)| (member, part.values.as_slice()))
+            .filter_map(|(&member, part)| Some((member, part.numbers.reals()?.as_slice())))
             .collect();
         let (count, set) = (contributions.len() as u32, open.set.unwrap_or_default());
         let folded = rounds.pool.after(&self.robust.means, set, &contributions, robust.tolerate);
@@ -266,6 +282,8 @@ impl Rounds {
         let step = folded.step.clone();
         let divisor = u32::from(step.is_some());
         let step = step.unwrap_or_else(|| vec![0.0; settings.initial.len()]);
+        // The last round is over too: nothing is left to break.
+        self.phase = Phase::Waiting;
         self.step(core, (step, divisor), count);
         self.next(core);
     }

@@ -5,16 +5,16 @@ use std::collections::BTreeMap;
 use super::Said;
 use crate::PeerIx;
 use crate::agreement::{Fingerprint, Signature};
-use crate::values::Values;
+use crate::numbers::Numbers;
 
 /// Round and sender.
 type From = (u32, PeerIx);
 /// A copy: how many it counts, and its numbers.
-type Copied = (u32, Values);
+type Copied = (u32, Numbers);
 
 #[derive(Default)]
 pub(super) struct Inbox {
-    parts: BTreeMap<From, (Said, Values)>,
+    parts: BTreeMap<From, (Said, Numbers)>,
     sets: BTreeMap<From, (Fingerprint, Option<Signature>)>,
     /// Of the round under way, by author and who passed it on.
     copies: BTreeMap<PeerIx, BTreeMap<PeerIx, Copied>>,
@@ -31,7 +31,7 @@ pub(super) enum Kept {
 }
 
 impl Inbox {
-    pub(super) fn keep_part(&mut self, from: From, part: (Said, Values)) -> Kept {
+    pub(super) fn keep_part(&mut self, from: From, part: (Said, Numbers)) -> Kept {
         keep(&mut self.parts, from, part)
     }
 
@@ -43,7 +43,7 @@ impl Inbox {
         keep(self.copies.entry(of).or_default(), from, copy)
     }
 
-    pub(super) fn take_part(&mut self, from: From) -> Option<(Said, Values)> {
+    pub(super) fn take_part(&mut self, from: From) -> Option<(Said, Numbers)> {
         self.parts.remove(&from)
     }
 

@@ -9,7 +9,6 @@ use crate::core::Core;
 use crate::event::FaultKind;
 use crate::message::Body;
 use crate::numbers::Numbers;
-use crate::values::Values;
 
 impl Rounds {
     pub(in crate::algorithm::rounds) fn on_said(
@@ -19,7 +18,7 @@ impl Rounds {
         round: u32,
         (said, numbers): (Said, Option<Numbers>),
     ) {
-        if rounds_settings(&core.settings).robust.is_none() {
+        if !rounds_settings(&core.settings).is_open() {
             return core.fault(from, FaultKind::WrongKind, round);
         }
         if said.epoch != self.epoch {
@@ -37,8 +36,12 @@ impl Rounds {
         if round > self.round.max(self.next_round).saturating_add(1) {
             return core.fault(from, FaultKind::WrongRound, round);
         }
-        let values = numbers.and_then(Numbers::into_reals);
-        match self.keep(from, round, (said, values)) {
+        let proved = rounds_settings(&core.settings).proved.is_some();
+        let numbers = numbers.filter(|numbers| match numbers {
+            Numbers::Reals(_) => !proved,
+            Numbers::Words(words) => proved && words.as_32().is_some(),
+        });
+        match self.keep(from, round, (said, numbers)) {
             Some(Kept::Yes) => self.hear(core),
             Some(Kept::Again) => {
                 core.tolerates(from, round);
@@ -49,19 +52,19 @@ impl Rounds {
     }
 
     /// `None` for what nobody says.
-    fn keep(&mut self, from: PeerIx, round: u32, (said, values): (Said, Option<Values>)) -> Option<Kept> {
+    fn keep(&mut self, from: PeerIx, round: u32, (said, numbers): (Said, Option<Numbers>)) -> Option<Kept> {
         let is_here = |open: &Open, of: &PeerIx| open.round == round && open.parts.contains_key(of);
         let open = self.robust.rounds.back().filter(|open| open.round == round);
         Some(match said.what {
             What::Mine { count } => {
                 if let Some(part) = open.and_then(|open| open.parts.get(&from)).filter(|part| !part.passed) {
-                    let same = values.is_some_and(|values| values == part.values) && count == part.count;
+                    let same = numbers.is_some_and(|numbers| numbers == part.numbers) && count == part.count;
                     return Some(if same { Kept::Again } else { Kept::Contradicts });
                 }
                 if open.is_some_and(|open| is_here(open, &from)) {
                     return Some(Kept::Again);
                 }
-                self.robust.inbox.keep_part((round, from), (said, values?))
+                self.robust.inbox.keep_part((round, from), (said, numbers?))
             }
             What::Heard { set } => match open.and_then(|open| open.sets.get(&from)) {
                 Some((before, _)) if *before == set => Kept::Again,
@@ -74,7 +77,7 @@ impl Rounds {
                 if !wanted {
                     return Some(Kept::Again);
                 }
-                self.robust.inbox.keep_copy(of, from, (count, values?))
+                self.robust.inbox.keep_copy(of, from, (count, numbers?))
             }
             What::Want { .. } => return None,
         })
@@ -94,7 +97,7 @@ impl Rounds {
             Some((open, part)) if !part.passed => {
                 let (what, start) = (What::Passed { of, count: part.count }, open.start);
                 let said = Said { epoch: self.epoch, start, what, signature: None };
-                core.send(from, (round, 0), Say::Robust(Box::new(said)), part.values.clone());
+                core.send(from, (round, 0), Say::Robust(Box::new(said)), part.numbers.clone());
             }
             _ if matches!(self.phase, Phase::Over) => self.tell_decision(core, from),
             _ => core.tell(from, (round, 0), Body::NotYet),

@@ -19,6 +19,7 @@ mod say;
 
 pub(super) use account::{RobustFold, RobustForecast};
 pub(super) use hearing::State;
+pub(super) use open::Open;
 pub(super) use rule::Pool;
 pub use say::{Said, What};
 

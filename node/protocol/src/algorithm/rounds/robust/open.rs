@@ -10,14 +10,14 @@ use crate::agreement::{
     self, Fingerprint, OPEN, PASSED, RoundRecord, SETS, Signature, StepRecord, Trouble, TroubleKind,
     open_step, set_fingerprint,
 };
-use crate::numbers::Numbers;
-use crate::values::{Digest, Values};
+use crate::numbers::{Numbers, Words};
+use crate::values::Digest;
 
 /// A contribution that is here.
 #[derive(Debug, Clone)]
-pub(super) struct Part {
-    pub(super) count: u32,
-    pub(super) values: Values,
+pub(in crate::algorithm::rounds) struct Part {
+    pub(in crate::algorithm::rounds) count: u32,
+    pub(in crate::algorithm::rounds) numbers: Numbers,
     pub(super) digest: Fingerprint,
     pub(super) signature: Option<Signature>,
     /// It came from others, not from its author.
@@ -25,27 +25,38 @@ pub(super) struct Part {
 }
 
 impl Part {
-    pub(super) fn new(count: u32, values: Values, signature: Option<Signature>, passed: bool) -> Self {
-        let digest = sum_fingerprint(count, &Numbers::Reals(values.clone()), Reach::WHOLE);
-        Self { count, values, digest, signature, passed }
+    pub(super) fn new(count: u32, numbers: Numbers, signature: Option<Signature>, passed: bool) -> Self {
+        let digest = match numbers.words().and_then(Words::as_32) {
+            Some(words) => shown_fingerprint(count, words),
+            None => sum_fingerprint(count, &numbers, Reach::WHOLE),
+        };
+        Self { count, numbers, digest, signature, passed }
     }
 }
 
+/// Digest of what a member shows.
+fn shown_fingerprint(count: u32, words: &[u32]) -> Fingerprint {
+    let bytes: Vec<u8> = std::iter::once(&count).chain(words).flat_map(|word| word.to_le_bytes()).collect();
+    Fingerprint::of("murmur shown 1", &bytes)
+}
+
 /// A round.
-pub(super) struct Open {
-    pub(super) round: u32,
+pub(in crate::algorithm::rounds) struct Open {
+    pub(in crate::algorithm::rounds) round: u32,
     /// The model from which it started.
-    pub(super) start: Digest,
-    pub(super) members: Arc<[PeerIx]>,
+    pub(in crate::algorithm::rounds) start: Digest,
+    pub(in crate::algorithm::rounds) members: Arc<[PeerIx]>,
     /// My position among them.
     position: usize,
-    pub(super) parts: BTreeMap<PeerIx, Part>,
+    pub(in crate::algorithm::rounds) parts: BTreeMap<PeerIx, Part>,
     /// What others told of what they have.
     pub(super) sets: BTreeMap<PeerIx, (Fingerprint, Option<Signature>)>,
     /// What I told.
-    pub(super) set: Option<Fingerprint>,
-    pub(super) done: bool,
+    pub(in crate::algorithm::rounds) set: Option<Fingerprint>,
+    pub(in crate::algorithm::rounds) done: bool,
     trouble: Option<Trouble>,
+    /// Whose contributions prove nothing: one member (twice), or two.
+    pub(in crate::algorithm::rounds) unproved: Vec<(PeerIx, PeerIx)>,
 }
 
 impl Open {
@@ -66,6 +77,7 @@ impl Open {
             set: None,
             done: false,
             trouble: None,
+            unproved: Vec::new(),
         }
     }
 
@@ -140,6 +152,7 @@ impl Open {
             trouble: self.trouble,
             opened: None,
             shown: None,
+            unproved: self.unproved.clone(),
         }
     }
 }

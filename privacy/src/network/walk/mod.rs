@@ -4,6 +4,10 @@
 //! changes by `u` arrive at its visits and are absorbed causally by the noises from each visit to the step before the look: the least Σξ² is
 //! the energy of the taut string (greatest convex minorant) under the cumulative arrivals. One visit k steps before the look costs 1/k.
 
+mod branches;
+
+pub use branches::{Branch, loss_of_branches};
+
 use super::error::NetworkError;
 use super::run::Watchers;
 use crate::rdp::conversion;
