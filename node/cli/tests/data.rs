@@ -121,11 +121,7 @@ fn what_a_file_lacks_is_told_with_its_cure() {
     for (name, content, parts) in [
         ("bare.csv", "50,1,0\n61,0,1\n", &["no column `sick`", "looks like a record"][..]),
         ("carets.csv", "age^sick\n50^0\n", &["`age^sick`", "first line must hold the names", "delimiter="]),
-        (
-            "days.csv",
-            "seen,sick\n2024-01-02,0\n2024-02-03,1\n",
-            &["also in rows 2", "say `date=seen` behind"],
-        ),
+        ("days.csv", "seen,sick\n2024-01-02,0\n2024-02-03,1\n", &["also in row 2", "say `date=seen` behind"]),
         ("form.csv", "a,sick\nx\ty,0\n1,1\n", &["`x y` is not a number"]),
         ("none.csv", "", &["has no records"]),
         ("sick.csv", "sick\n1\n0\n", &["no column is a feature"]),
