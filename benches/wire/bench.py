@@ -1,11 +1,12 @@
 #!/usr/bin/env python3
 """Rounds of real processes beside MPI: how near a private, encrypted, crash-proof round comes to a bare sum.
 
-    cargo build --release -p murmur-node && python3 benches/wire/bench.py [rounds] [growth] [start] [--repeat 2] [--murmur target/release/murmur]
+    cargo build --release -p murmur-node && python3 benches/wire/bench.py [rounds] [growth] [processor] [start] [--repeat 2] [--murmur target/release/murmur]
 
 rounds: 8 processes of `murmur swarm`, perceptrons on digits with a batch of 16, with masks and without, and MPI_Allreduce of as many floats by as many processes over loopback TCP
     (Open MPI: apt-get install openmpi-bin libopenmpi-dev). They take turns; medians of the time from one end of a round to the next, at all nodes, and the best of the turns.
 growth: the same with 4 to 128 processes and 10^3 to 10^7 numbers, drawn into growth.svg.
+processor: processor time of a node and round, masked and not: of a long run less a short one, over the rounds between. For machines that are shared, where other clocks say nothing.
 start: `--nodes 128`: from the last process's beginning until all have begun the run, by their logs.
 
 Without Open MPI its columns are left out, and it says so. Prints the tables of README.md.
@@ -14,6 +15,7 @@ Without Open MPI its columns are left out, and it says so. Prints the tables of 
 import argparse
 import json
 import os
+import resource
 import shutil
 import statistics
 import subprocess
@@ -145,6 +147,29 @@ def picture(halves):
     return "\n".join(parts) + "\n"
 
 
+def used(program, nodes, words):
+    """Processor seconds of a run, all processes together."""
+    before = resource.getrusage(resource.RUSAGE_CHILDREN)
+    murmur(program, nodes, words)
+    after = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
+
+
+def processor(options, _):
+    nodes = 8
+    print("| numbers | masked, ms a node and round | without masks, ms | masked / without |\n" + "|---" * 4 + "|")
+    for numbers in SIZES:
+        short, long = 4, 4 + max(8, count(numbers) * 2 // 3)
+        best = {}
+        for _ in range(options.repeat):
+            for masked in (True, False):
+                for rounds in (short, long):
+                    took = used(options.murmur, nodes, settings(numbers, rounds, masked))
+                    best[masked, rounds] = min(took, best.get((masked, rounds), took))
+        ms = [1000 * (best[masked, long] - best[masked, short]) / (long - short) / nodes for masked in (True, False)]
+        print(f"| {numbers:,} | {ms[0]:.2f} | {ms[1]:.2f} | {ms[0] / ms[1]:.2f} × |", flush=True)
+
+
 def stamp(log, words, last=False):
     """When a line with these words was written, in seconds since 1970."""
     found = [line.split()[0] for line in log.read_text().splitlines() if words in line]
@@ -180,6 +205,6 @@ if __name__ == "__main__":
         program = mpi(folder)
         if not program:
             print("Open MPI is not installed: its columns are left out\n")
-        for part in options.parts or ["rounds", "growth", "start"]:
-            {"rounds": rounds, "growth": growth, "start": start}[part](options, program)
+        for part in options.parts or ["rounds", "growth", "processor", "start"]:
+            {"rounds": rounds, "growth": growth, "processor": processor, "start": start}[part](options, program)
             print()

@@ -133,6 +133,22 @@ impl Beside {
         self.stir.notify_one();
     }
 
+    /// Whether datagrams that were sent after it did not wait for what the stream brings now.
+    pub(in crate::network) fn is_overtaken(&self) -> bool {
+        let inner = self.lock();
+        inner.whole.has_overtaken(inner.streamed)
+    }
+
+    /// As if datagrams had not waited for so many frames of the stream.
+    #[cfg(test)]
+    pub(in crate::network) fn danger_overtake(&self, frames: u64) {
+        let mut inner = self.lock();
+        let piece = super::packet::Piece { frame: 0, after: frames, count: 1, index: 0, bytes: vec![0] };
+        let now = Instant::now();
+        inner.whole.on_piece(&piece, now);
+        inner.whole.give(0, now + Duration::from_secs(1));
+    }
+
     /// A frame came by the stream that was tried as datagrams.
     pub(in crate::network) fn on_again(&self, number: u64, bytes: Vec<u8>) {
         self.lock().whole.on_again(number, bytes, Instant::now());

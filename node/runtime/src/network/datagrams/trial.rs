@@ -33,6 +33,8 @@ pub(super) struct Trial {
     sent: u32,
     /// Numbers that were not answered yet, and when they were sent.
     open: Vec<(u64, Instant)>,
+    /// The newest that was.
+    answered: u64,
     /// The longest that an answer took.
     longest: Option<Duration>,
     next_at: Instant,
@@ -41,7 +43,7 @@ pub(super) struct Trial {
 
 impl Trial {
     pub(super) fn new(now: Instant) -> Self {
-        Self { sent: 0, open: Vec::new(), longest: None, next_at: now, last: now }
+        Self { sent: 0, open: Vec::new(), answered: 0, longest: None, next_at: now, last: now }
     }
 
     /// When there is something to do.
@@ -62,9 +64,11 @@ impl Trial {
         self.next_at = now + if self.sent < PACKETS { PAUSE } else { self.waits() };
     }
 
-    /// How long answers may take.
+    /// How long answers may take. Where nothing is missing but the last ones, somebody is slow rather than something lost.
     fn waits(&self) -> Duration {
-        self.longest.map_or(ANSWERS, |longest| (4 * longest).clamp(LEAST, ANSWERS))
+        let has_gaps = self.open.iter().any(|(number, _)| *number < self.answered);
+        let longest = self.longest.filter(|_| has_gaps);
+        longest.map_or(ANSWERS, |longest| (4 * longest).clamp(LEAST, ANSWERS))
     }
 
     /// The peer has heard this number.
@@ -72,6 +76,7 @@ impl Trial {
         let Some(at) = self.open.iter().position(|(open, _)| *open == number) else { return };
         let (_, sent) = self.open.swap_remove(at);
         self.longest = self.longest.max(Some(now.duration_since(sent)));
+        self.answered = self.answered.max(number);
         if self.sent == PACKETS {
             self.next_at = self.last + self.waits();
         }
@@ -127,5 +132,16 @@ mod tests {
         assert_eq!(tried(|_| false), (Verdict::Closed, 92 + 1000));
         assert_eq!(tried(|number| number != 9), (Verdict::Lossy(1), 92 + 50));
         assert_eq!(tried(|number| number % 3 > 0), (Verdict::Lossy(2), 92 + 50));
+    }
+    #[test]
+    fn who_is_slow_loses_nothing() {
+        let begin = Instant::now();
+        let at = |ms: u64| begin + Duration::from_millis(ms);
+        let mut trial = Trial::new(begin);
+        (0..24).for_each(|number| trial.sent(number + 1, at(4 * number)));
+        (0..20).for_each(|number| trial.on_answer(number + 1, at(4 * number + 1)));
+        assert_eq!(trial.verdict(at(500)), None);
+        (20..24).for_each(|number| trial.on_answer(number + 1, at(500)));
+        assert_eq!(trial.verdict(at(500)), Some(Verdict::Lossless));
     }
 }

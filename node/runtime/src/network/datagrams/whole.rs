@@ -95,6 +95,11 @@ impl Whole {
         Some(part.since + if in_order { Duration::ZERO } else { STREAM })
     }
 
+    /// Whether what comes after so many frames of the stream is not waited for any more.
+    pub(super) fn has_overtaken(&self, streamed: u64) -> bool {
+        streamed < self.overtaken
+    }
+
     pub(super) fn is_ready(&self, streamed: u64, now: Instant) -> bool {
         self.ready_at(streamed).is_some_and(|at| at <= now)
     }

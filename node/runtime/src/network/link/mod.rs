@@ -2,11 +2,12 @@
 
 use std::net::IpAddr;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicU32, Ordering::Relaxed};
 use std::time::Duration;
 
 use futures::{AsyncRead, AsyncReadExt, AsyncWrite, AsyncWriteExt};
 use libp2p::PeerId;
-use protocol::Body;
+use protocol::{Body, Message};
 use tokio::sync::{OwnedSemaphorePermit, Semaphore, mpsc, watch};
 use tokio::time::{Instant, timeout, timeout_at};
 
@@ -190,6 +191,7 @@ where
         inbox,
         missed: Missed::default(),
         beside: Beside::new(machine),
+        newest: AtomicU32::new(0),
     };
     let run = async move {
         let (to_ears, whole) = mpsc::channel(1);
@@ -214,6 +216,8 @@ struct Ears {
     inbox: Inbox,
     missed: Missed,
     beside: Beside,
+    /// The newest round of which something came as a datagram.
+    newest: AtomicU32,
 }
 
 impl Ears {
@@ -231,7 +235,9 @@ impl Ears {
                     if in_order {
                         self.beside.settled().await;
                     }
-                    if let Err(end) = self.hear(frame, held).await {
+                    if !self.is_stale(&frame)
+                        && let Err(end) = self.hear(frame, held).await
+                    {
                         return end;
                     }
                     if in_order {
@@ -243,17 +249,25 @@ impl Ears {
         }
     }
 
+    /// Whether it hung in the stream until the rounds that it belongs to were over: what the peer was asked for it has said again since, and twice would look like a repetition.
+    fn is_stale(&self, frame: &Frame) -> bool {
+        let newest = self.newest.load(Relaxed);
+        let is_old = |message: &Message| message.numbers.is_some() && message.round < newest;
+        self.beside.is_overtaken() && matches!(frame, Frame::Message(message) if is_old(message))
+    }
+
     /// What comes as datagrams, each frame in one piece again.
     async fn use_all(&self, mut whole: mpsc::Receiver<Vec<u8>>) -> WireError {
         while let Some(bytes) = whole.recv().await {
-            let frame = match read_frame(&mut bytes.as_slice(), self.limits).await {
+            let message = match read_frame(&mut bytes.as_slice(), self.limits).await {
+                Ok(Frame::Message(message)) => message,
                 // Nothing else goes as datagrams.
-                Ok(frame @ Frame::Message(_)) => frame,
                 Ok(_) => return WireError::Malformed,
                 Err(error) => return error,
             };
+            self.newest.fetch_max(message.round, Relaxed);
             let held = self.room.take(bytes.len()).await;
-            if let Err(end) = self.hear(frame, held).await {
+            if let Err(end) = self.hear(Frame::Message(message), held).await {
                 return end;
             }
             self.beside.on_used();

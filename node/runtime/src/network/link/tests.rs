@@ -230,3 +230,55 @@ async fn where_the_peer_missed_something_frames_have_echoes_for_a_minute() {
     assert_eq!(times[3][..11], after(&all));
     assert_eq!(times[4], after(&[0]), "a minute later it is a good link again");
 }
+
+/// A sum of a round.
+fn sum_of(round: u32) -> Frame {
+    let body = protocol::Body::Gossip(protocol::gossip::Say::State);
+    let numbers = Some(protocol::Numbers::Reals(protocol::Values::from_wire(vec![0.5; 10])));
+    Frame::Message(protocol::Message { run: protocol::RunId(1), round, step: 0, body, numbers })
+}
+
+#[tokio::test(start_paused = true)]
+async fn what_hung_in_the_stream_until_its_round_was_over_is_not_heard_twice() {
+    let (to_events, mut events) = mpsc::channel(8);
+    let (to_known, _known) = mpsc::channel(8);
+    let (queue, _frames) = mpsc::channel(8);
+    let ears = Ears {
+        from: (PeerId::random(), 1),
+        limits: Limits::for_model(10),
+        patience: Patience::default(),
+        room: Room::new(Limits::for_model(10)),
+        heard: Arc::new(watch::channel(0).0),
+        answers: queue.downgrade(),
+        inbox: Inbox { events: to_events, known: to_known },
+        missed: Missed::default(),
+        beside: Beside::new(None),
+        newest: AtomicU32::new(0),
+    };
+    let (near, mut far) = duplex(1 << 16);
+    let (to_ears, whole) = mpsc::channel(8);
+    let bytes = |frame: &Frame| crate::wire::to_bytes(frame).unwrap();
+    let talk = async {
+        let mut rounds = Vec::new();
+        // Round 5 comes as datagrams, before two frames of the stream.
+        ears.beside.danger_overtake(2);
+        to_ears.send(bytes(&sum_of(5))).await.unwrap();
+        tokio::time::sleep(Duration::from_millis(1)).await;
+        for round in [4, 5, 3] {
+            far.write_all(&bytes(&sum_of(round))).await.unwrap();
+        }
+        while rounds.len() < 3 {
+            let Some(Event::Frame { frame: Frame::Message(message), .. }) = events.recv().await else {
+                unreachable!()
+            };
+            rounds.push(message.round);
+        }
+        // The last of the stream was not overtaken.
+        assert_eq!(rounds, [5, 5, 3]);
+    };
+    tokio::select! {
+        error = ears.read_all(near.compat()) => unreachable!("{error}"),
+        error = ears.use_all(whole) => unreachable!("{error}"),
+        () = talk => {}
+    }
+}
