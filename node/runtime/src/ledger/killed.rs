@@ -103,7 +103,7 @@ fn life(records: u64) -> (Vec<Deed>, BTreeMap<usize, u64>) {
     (all, durable)
 }
 
-fn put(image: &mut Vec<u8>, offset: u64, data: &[u8]) {
+fn put(image: &mut [u8], offset: u64, data: &[u8]) {
     let from = offset as usize;
     image[from..from + data.len()].copy_from_slice(data);
 }
