@@ -24,6 +24,8 @@ fn sampled(more: &[&str]) -> Setup {
         "rounds=40",
         "batch_size=10",
         "privacy.epsilon=4",
+        // So many looks that room for them would be dear.
+        "privacy.inspect=0.5",
     ];
     let known = pairs.iter().chain(more);
     setup(&known.copied().collect::<Vec<_>>())

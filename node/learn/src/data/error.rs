@@ -181,11 +181,11 @@ pub enum DataError {
     #[error("{comma}: `{with_comma}` has a comma, and {point}: `{with_point}` a point")]
     TwoSigns {
         /// The first cell with a comma.
-        comma: Place,
+        comma: Box<Place>,
         /// What is there.
         with_comma: String,
         /// The first cell with a point.
-        point: Place,
+        point: Box<Place>,
         /// What is there.
         with_point: String,
     },

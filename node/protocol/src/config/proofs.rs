@@ -83,7 +83,7 @@ mod tests {
         refused(&[mean, range, "nodes=2"], &["nodes = 2", "at least 3"]);
         refused(&[mean, range, "algorithm.message_noise=1"], &["algorithm.message_noise = 1", "leave"]);
         refused(&[mean, range, "privacy.grid=64"], &["privacy.grid = 64", "32 bits"]);
-        refused(&[mean, range, "privacy.epsilon=inf"], &["no noise"]);
+        refused(&[mean, range, "privacy.epsilon=inf"], &["without noise"]);
         refused(&[mean, "privacy.proofs=rang"], &["rang", "range"]);
     }
 }

@@ -77,6 +77,7 @@ const EACH: &[(&str, &[&str])] = &[
     ("privacy.row_norm=2", &[]),
     ("privacy.clip_quantile=0.5", &["privacy.adjacency=node"]),
     ("privacy.masking=pairwise", &[]),
+    ("privacy.proofs=range", &["algorithm.kind=mean"]),
     ("privacy.pairwise_noise=2", &["privacy.masking=gopa", "algorithm.kind=mean"]),
     ("privacy.noise=discrete", &[]),
     ("privacy.colluders=3", &["privacy.masking=pairwise"]),

@@ -312,9 +312,9 @@ impl Signs {
             return Ok(());
         };
         Err(DataError::TwoSigns {
-            comma: comma.clone(),
+            comma: Box::new(comma.clone()),
             with_comma: with_comma.clone(),
-            point: point.clone(),
+            point: Box::new(point.clone()),
             with_point: with_point.clone(),
         })
     }

@@ -23,7 +23,6 @@ pub(super) const KEYS: &[Key] = &[
         "mean, of at most 1,024 numbers and 64 members: what each proves about what it adds under masks; range: that every number is in range and all masks cancel, so that who lies is named and the next attempt goes on without it",
         &Special { read: read_proofs, show: show_proofs, takes: "none, range" },
     )
-    .later()
     .also(&["proofs", "range_proofs", "privacy.range_proofs"]),
     key(
         "privacy.pairwise_noise",
