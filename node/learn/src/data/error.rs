@@ -178,16 +178,14 @@ pub enum DataError {
         why: String,
     },
     /// Numbers with a comma and numbers with a point, and nobody said which is the decimal sign.
-    #[error("{comma}: `{with_comma}` has a comma, and {point}: `{with_point}` a point")]
+    #[error("{place}: `{}` has another decimal sign than {other}", shown(text))]
     TwoSigns {
-        /// The first cell with a comma.
-        comma: Place,
+        /// The later of the first cell with a comma and the first with a point.
+        place: Place,
         /// What is there.
-        with_comma: String,
-        /// The first cell with a point.
-        point: Place,
-        /// What is there.
-        with_point: String,
+        text: String,
+        /// The other one, as a sentence shows it.
+        other: String,
     },
     /// All that is wrong with the cells and rows of a file.
     #[error("`{file}` has {total} problems:\n  - {}", problems.join("\n  - "))]
