@@ -12,6 +12,8 @@ use super::dice::Dice;
 
 /// Numbers of a model: room for every contribution of a run, and for the noise of messages behind them.
 const NUMBERS: usize = 640;
+/// Where messages have noise of their own: twice as many as all lives of all nodes can draw.
+const NUMBERS_OF_NOISE: usize = 1000;
 /// Where neighbours share noise, enough to see from two vectors alone whether they do.
 const NUMBERS_OF_PAIRS: usize = 4000;
 
@@ -124,8 +126,8 @@ fn algorithm(pairs: &mut Vec<String>, nodes: usize, dice: &mut Dice) -> Chosen {
         0..3 => plain(Some(gossip(pairs, nodes, dice))),
         3 => Chosen { few: true, ..plain(Some(few(pairs, dice))) },
         4..6 => {
-            mean(pairs, nodes, dice);
-            plain(None)
+            let noisy = mean(pairs, nodes, dice);
+            Chosen { numbers: if noisy { NUMBERS_OF_NOISE } else { NUMBERS }, ..plain(None) }
         }
         6..9 => plain(Some(walk(pairs, dice))),
         9 if nodes <= 5 => {
@@ -188,7 +190,8 @@ fn few(pairs: &mut Vec<String>, dice: &mut Dice) -> f64 {
     dice.one_of(&[0.1, 0.3, 0.7])
 }
 
-fn mean(pairs: &mut Vec<String>, nodes: usize, dice: &mut Dice) {
+/// Whether messages have noise of their own.
+fn mean(pairs: &mut Vec<String>, nodes: usize, dice: &mut Dice) -> bool {
     values(pairs);
     schedule(pairs, nodes, dice);
     let noisy = nodes <= 5 && dice.once_in(3);
@@ -198,6 +201,7 @@ fn mean(pairs: &mut Vec<String>, nodes: usize, dice: &mut Dice) {
     } else if dice.once_in(5) {
         pairs.push("algorithm.accelerate=true".into());
     }
+    noisy
 }
 
 /// One average in which neighbours share noise.

@@ -126,7 +126,7 @@ pub enum DataError {
         cell: Cell,
     },
     /// A category that was not declared.
-    #[error("{place}: `{}` is none of the declared categories {}", shown(text), first(categories, 8))]
+    #[error("{place}: `{}` is none of the declared categories {}", shown(text), listed(categories))]
     UnknownCategory {
         /// Where.
         place: Place,
@@ -178,16 +178,14 @@ pub enum DataError {
         why: String,
     },
     /// Numbers with a comma and numbers with a point, and nobody said which is the decimal sign.
-    #[error("{comma}: `{with_comma}` has a comma, and {point}: `{with_point}` a point")]
+    #[error("{place}: `{}` has another decimal sign than {other}", shown(text))]
     TwoSigns {
-        /// The first cell with a comma.
-        comma: Box<Place>,
+        /// The later of the first cell with a comma and the first with a point.
+        place: Place,
         /// What is there.
-        with_comma: String,
-        /// The first cell with a point.
-        point: Box<Place>,
-        /// What is there.
-        with_point: String,
+        text: String,
+        /// The other one, as a sentence shows it.
+        other: String,
     },
     /// All that is wrong with the cells and rows of a file.
     #[error("`{file}` has {total} problems:\n  - {}", problems.join("\n  - "))]
@@ -340,14 +338,10 @@ impl Hint for DataError {
 
 /// Names in backquotes, at most forty of them.
 pub(crate) fn listed(names: &[String]) -> String {
-    first(names, 40)
-}
-
-/// The first so many, and how many more there are.
-fn first(names: &[String], most: usize) -> String {
-    let mut text = names.iter().take(most).map(|name| format!("`{name}`")).collect::<Vec<_>>().join(", ");
-    if names.len() > most {
-        text.push_str(&format!(" and {} more", names.len() - most));
+    const SHOWN: usize = 40;
+    let mut text = names.iter().take(SHOWN).map(|name| format!("`{name}`")).collect::<Vec<_>>().join(", ");
+    if names.len() > SHOWN {
+        text.push_str(&format!(" and {} more", names.len() - SHOWN));
     }
     text
 }

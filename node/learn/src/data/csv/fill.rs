@@ -311,12 +311,13 @@ impl Signs {
         let (Some((comma, with_comma)), Some((point, with_point))) = (&self.comma, &self.point) else {
             return Ok(());
         };
-        Err(DataError::TwoSigns {
-            comma: Box::new(comma.clone()),
-            with_comma: with_comma.clone(),
-            point: Box::new(point.clone()),
-            with_point: with_point.clone(),
-        })
+        let (earlier, later) = if comma.row <= point.row {
+            ((comma, with_comma), (point, with_point))
+        } else {
+            ((point, with_point), (comma, with_comma))
+        };
+        let other = format!("`{}` in row {}, column `{}`", earlier.1, earlier.0.row, earlier.0.column);
+        Err(DataError::TwoSigns { place: later.0.clone(), text: later.1.clone(), other })
     }
 }
 

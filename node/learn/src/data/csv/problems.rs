@@ -101,7 +101,7 @@ fn place(error: &DataError) -> Option<(u64, String)> {
         // Each unknown word is of interest.
         DataError::UnknownCategory { place, text, .. } => at(&format!("category {text:?}"), place),
         DataError::LabelOutside { place, label, .. } => at(&format!("label {label:?}"), place),
-        DataError::TwoSigns { point, .. } => Some((point.row, "signs".into())),
+        DataError::TwoSigns { place, .. } => Some((place.row, "signs".into())),
         DataError::UnequalRows { row, .. } => Some((*row, "fields".into())),
         _ => None,
     }

@@ -290,7 +290,7 @@ fn a_decimal_comma_is_read_cell_by_cell_or_said_and_a_point_is_then_no_number() 
     let error = refused("x,y\n\"1,5\",0\n", &labelled(), &["`1,5` is not a number"]);
     assert!(error.hint().unwrap().contains("decimal=comma"));
     // 1.234 may be a little more than one, or a thousand: nobody guesses, and nobody's cell decides about another's.
-    let parts = ["row 2, column `x`: `1,5` has a comma", "row 3, column `z`: `1.234` a point"];
+    let parts = ["row 3, column `z`: `1.234` has another decimal sign than `1,5` in row 2, column `x`"];
     let error = refused("x;z;y\n7;1;0\n1,5;2;1\n3;1.234;1\n", &labelled(), &parts);
     assert!(error.hint().unwrap().contains("decimal=point"));
     assert_eq!(

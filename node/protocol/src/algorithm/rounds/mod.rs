@@ -222,6 +222,9 @@ impl Rounds {
         if !self.has_keys(core) {
             return;
         }
+        if self.may_have_begun(core) {
+            return self.call_assembly(core, "this node may have been in the round before", None);
+        }
         self.round = self.next_round;
         self.next_round += 1;
         self.began = core.now;

@@ -58,6 +58,12 @@ impl Rounds {
         }
     }
 
+    /// Whether sums of the round that is next may have left this node already, as where it is back on an older disk. Sums without its own part would then show what
+    /// that part was, and hide the others less than they count on. Whatever is decided next has a number that is new to everybody.
+    pub(super) fn may_have_begun(&self, core: &Core) -> bool {
+        core.settings.certify && !core.settings.algorithm.is_masked() && self.next_round < self.unused
+    }
+
     /// Whether somebody honest finished a round to which this node contributed, and of which its disk knows nothing.
     fn has_forgotten(&self, core: &Core, seen: Witnessed) -> bool {
         let settings = &core.settings;
